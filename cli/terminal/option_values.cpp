@@ -283,13 +283,10 @@ CLI::Option* add_rope_factors(CLI::App& command, std::optional<gpu::RopeFactors>
 
 CLI::Option* add_arithmetic(CLI::App& command, std::optional<gpu::Arithmetic>& value,
                             const std::string& help) {
-  std::string names;
-  for (const auto arithmetic : gpu::arithmetics)
-    names += (names.empty() ? "" : "|") + std::string(name_of(arithmetic));
-  return add(command, "--arithmetic", names,
-             "What the transformer's logits are, bit for bit: float32, or bfloat16 products as "
-             "the tensor cores of Hopper, or of Ampere and Ada, or the host's instructions for "
-             "pairs, compute them (" +
+  return add(command, "--arithmetic", "NAME",
+             "What the transformer's logits are, bit for bit: " + gpu::names_of_arithmetics() +
+                 ". But for the first, products are of bfloat16s, as tensor cores (Hopper's, or "
+                 "Ampere's and Ada's) or the host's instructions for pairs compute them (" +
                  help + ")",
              [&value](const std::string& text) {
                value = gpu::arithmetic_named(text);

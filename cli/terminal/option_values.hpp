@@ -90,8 +90,7 @@ CLI::Option* add_choice(CLI::App& command, const std::string& flag, std::string&
 
 /// --rope-factors short|long.
 CLI::Option* add_rope_factors(CLI::App& command, std::optional<gpu::RopeFactors>& value);
-/// --arithmetic float32|tensor-core|tensor-core-ampere|bfloat16-pairs; `help` says what is the
-/// default.
+/// --arithmetic, one of gpu::arithmetics by name; `help` says what is the default.
 CLI::Option* add_arithmetic(CLI::App& command, std::optional<gpu::Arithmetic>& value,
                             const std::string& help = "default: float32");
 

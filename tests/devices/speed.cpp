@@ -68,6 +68,7 @@ void measure_device(SpeedRun& run) {
   measure_steps(run, large, what);
   measure_products(run, large, product_batches);
   measure_attention(run, large, 64, 8192);
+  measure_8_bit_attention(run, large, 64, 8192);
   measure_shared_attention(run, large, 64, 8192);
   measure_steps(run, medium, what);
   measure_products(run, medium, product_batches);
@@ -84,6 +85,7 @@ void measure_device_quickly(SpeedRun& run) {
   constexpr std::size_t batches[] = {64};
   measure_products(run, large, batches);
   measure_attention(run, large, 64, 8192);
+  measure_8_bit_attention(run, large, 64, 8192);
   measure_shared_attention(run, large, 64, 8192);
   measure_small_step(run, *find_model_shape("135m"));
 }
@@ -93,6 +95,7 @@ void measure_host(SpeedRun& run) {
   const ModelShape& tiny = *find_model_shape("tiny");
   measure_products(run, tiny, product_batches);
   measure_attention(run, tiny, 4, 300);
+  measure_8_bit_attention(run, tiny, 4, 300);
   measure_shared_attention(run, tiny, 4, 900);
   measure_steps(run, tiny, {{1, 4}, 40, 32, 5, {1, 2}});
   measure_small_step(run, tiny);

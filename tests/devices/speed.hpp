@@ -24,6 +24,10 @@ void measure_products(SpeedRun& run, const ModelShape& shape, std::span<const st
 /// Measures attention, `context` positions after each of `rows` rows.
 void measure_attention(SpeedRun& run, const ModelShape& shape, std::size_t rows,
                        std::size_t context);
+/// Measures attention over pages of 8 bits, against that over pages of bfloat16.
+void measure_8_bit_attention(SpeedRun& run, const ModelShape& shape, std::size_t rows,
+                             std::size_t context);
+
 /// Measures attention of fours of rows that share pages, together against each row alone: all whole
 /// splits of `context` positions shared, and as few as a step takes rows together for.
 void measure_shared_attention(SpeedRun& run, const ModelShape& shape, std::size_t rows,

@@ -1,4 +1,5 @@
-// Part 6: attention, as a fraction of the bandwidth, and what it saves to take rows together.
+// Part 6: attention, as a fraction of the bandwidth, and what it saves to take rows together, and
+// to keep keys and values in 8 bits.
 #include "gpu/transformer/cache/page_shape.hpp"
 #include "gpu/transformer/cache/shared_splits.hpp"
 #include "gpu/transformer/kernels/product_input_memory.hpp"
@@ -44,9 +45,9 @@ struct Launch {
 
 /// Seconds of one layer's attention; is_together: rows that share pages read them once.
 double attention_seconds(SpeedRun& run, const ModelShape& shape, const AttendingRows& all,
-                         bool is_together) {
+                         bool is_together, Arithmetic arithmetic = own_arithmetic()) {
   const DecoderConfig& config = shape.config;
-  const Kernels& kernels = default_kernels(own_arithmetic());
+  const Kernels& kernels = default_kernels(arithmetic);
   const PageShape pages{1, config.num_key_value_heads, config.head_dim, 0, kernels.arithmetic()};
   // One layer's pages: larger than every cache.
   DeviceMemory<std::byte> bytes(all.rows * all.record_pages() * pages.layout().bytes());
@@ -89,6 +90,17 @@ void measure_attention(SpeedRun& run, const ModelShape& shape, std::size_t rows,
   run.figures.judge(std::string(shape.name) + ", attention" + of + " positions",
                     read / (seconds * run.rates.bandwidth), "of the bandwidth",
                     {Goal::Side::at_least, 0.75});
+}
+
+void measure_8_bit_attention(SpeedRun& run, const ModelShape& shape, std::size_t rows,
+                             std::size_t context) {
+  const AttendingRows all{rows, context};
+  const double of_8_bits =
+      attention_seconds(run, shape, all, false, own_arithmetic_of_8_bit_pages());
+  run.figures.judge(std::string(shape.name) + ", attention of 8 bits, B = " + std::to_string(rows) +
+                        ", " + std::to_string(context) + " positions",
+                    of_8_bits / attention_seconds(run, shape, all, false),
+                    "of the time of bfloat16", {Goal::Side::at_most, 0.65});
 }
 
 void measure_shared_attention(SpeedRun& run, const ModelShape& shape, std::size_t rows,

@@ -106,7 +106,8 @@ __device__ inline std::uint32_t round_to_bfloat16s(float first, float second) {
   return both;
 }
 
-/// Byte i of the result is byte (selector >> 4 i) % 8 of the eight of both, first's before second's.
+/// Byte i of the result is byte (selector >> 4 i) % 8 of the eight of both, first's before
+/// second's.
 __device__ inline std::uint32_t select_bytes(std::uint32_t first, std::uint32_t second,
                                              std::uint32_t selector) {
   return __byte_perm(first, second, selector);

@@ -171,7 +171,8 @@ Vector16 load_matrices(const void* shared_row, Where where = {__builtin_LINE()})
 /// to_bfloat16 of both, the first in the lower half; not of NaN.
 std::uint32_t round_to_bfloat16s(float first, float second);
 
-/// Byte i of the result is byte (selector >> 4 i) % 8 of the eight of both, first's before second's.
+/// Byte i of the result is byte (selector >> 4 i) % 8 of the eight of both, first's before
+/// second's.
 inline std::uint32_t select_bytes(std::uint32_t first, std::uint32_t second,
                                   std::uint32_t selector) {
   const std::uint64_t both = first | std::uint64_t{second} << 32;

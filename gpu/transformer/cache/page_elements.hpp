@@ -18,7 +18,7 @@ struct Bfloat16Elements {
   using Stored = std::uint16_t;
   static constexpr bool have_exponents = false;
   static constexpr Stored zero = 0;
-  /// Of a head in a page.
+  /// How many bytes a head takes in a page.
   TEMPERA_HOST_DEVICE static constexpr std::size_t head_bytes(std::size_t head_dim) {
     return page_tokens * head_dim * sizeof(Stored);
   }
@@ -33,7 +33,7 @@ struct EightBitElements {
   using Stored = std::uint8_t;
   static constexpr bool have_exponents = true;
   static constexpr Stored zero = 128;
-  /// Of a head in a page.
+  /// How many bytes a head takes in a page.
   TEMPERA_HOST_DEVICE static constexpr std::size_t head_bytes(std::size_t head_dim) {
     return page_tokens * (head_dim + 1);
   }

@@ -22,9 +22,10 @@ void require_contract(const HeadShape& heads) {
 }
 
 /// One of each form at least: sizes up to 64, 128 and 256; 1, 2, 4 and 8 queries of a key head.
-constexpr HeadShape head_shapes[] = {
-    {4, 4, 64},  {2, 1, 6},  {4, 1, 48},  {9, 1, 64},  {5, 5, 20},  {3, 3, 40},  {1, 1, 72}, {4, 2, 80},
-    {3, 1, 96},  {8, 2, 128}, {5, 1, 104}, {1, 1, 136}, {2, 1, 192}, {3, 1, 144}, {8, 1, 256}};
+constexpr HeadShape head_shapes[] = {{4, 4, 64},  {2, 1, 6},   {4, 1, 48},  {9, 1, 64},
+                                     {5, 5, 20},  {3, 3, 40},  {1, 1, 72},  {4, 2, 80},
+                                     {3, 1, 96},  {8, 2, 128}, {5, 1, 104}, {1, 1, 136},
+                                     {2, 1, 192}, {3, 1, 144}, {8, 1, 256}};
 
 }  // namespace
 

@@ -103,7 +103,8 @@ struct Pages {
       }
     }
     if (has_8_bits())
-      *exponent = static_cast<unsigned char>(std::isinf(from.power) ? 255 : std::ilogb(from.power) + 127);
+      *exponent =
+          static_cast<unsigned char>(std::isinf(from.power) ? 255 : std::ilogb(from.power) + 127);
   }
 
  private:

@@ -79,8 +79,7 @@ struct Rows {
 
   Rows(const gpu::AttentionShape& heads, const std::vector<std::uint32_t>& lengths,
        std::mt19937 random, gpu::Arithmetic arithmetic = gpu::Arithmetic::tensor_core)
-      : pages{1, heads.key_value_heads, heads.head_dim, 8, arithmetic},
-        shape(heads) {
+      : pages{1, heads.key_value_heads, heads.head_dim, 8, arithmetic}, shape(heads) {
     std::uint32_t longest = 0;
     for (const std::uint32_t length : lengths) {
       positions.push_back(length - 1);
@@ -108,8 +107,8 @@ struct Rows {
     for (const gpu::PagePart& part : {pages.keys(view, 0), pages.values(view, 0)}) {
       for (std::size_t page = 0; page < table.size(); ++page) {
         for (std::size_t head = 0; head < shape.key_value_heads; ++head) {
-          auto* const exponents = gpu::part_of_page<unsigned char>(part, page) +
-                                  (head + 1) * of_head - 16;
+          auto* const exponents =
+              gpu::part_of_page<unsigned char>(part, page) + (head + 1) * of_head - 16;
           for (std::size_t slot = 0; slot < 16; ++slot)
             exponents[slot] = static_cast<unsigned char>(118 + (page + 3 * head + slot) % 5);
         }

@@ -111,8 +111,7 @@ TEST_CASE("a value after a row's own position is not even multiplied by what it 
   AttentionProblem prompt({4, 2, 64}, {300}, 0, 8);
   prompt.add_prompt(280, 16);
   // An infinite value of the last token, whose weight in the rows before it is none.
-  for (const std::uint32_t head : {0U, 1U})
-    prompt.pages.store(infinite_head, 0, 295, head, false);
+  for (const std::uint32_t head : {0U, 1U}) prompt.pages.store(infinite_head, 0, 295, head, false);
   const Bfloat16s expected = prompt.by_contract();
   prompt.share(1);
   simt::Stream stream;

@@ -34,19 +34,6 @@ struct RowGroup {
   }
 };
 
-/// One head of a row's own token in the shared memory of the block, where bring_positions would
-/// have brought it, and in its page if `kept`.
-template <class Stored>
-struct OwnSlot {
-  Stored* shared;
-  Stored* page;
-  bool kept;
-  TEMPERA_ON_DEVICE void operator()(unsigned d, Stored element) const {
-    shared[d] = element;
-    if (kept) page[d] = element;
-  }
-};
-
 /// attended[row, h] = Σ_s softmax_s(q_h · k_s / sqrt(head_dim)) v_s for the rows of a group, the
 /// block's split of it; by the whole block.
 /// @pre a group of several rows has none whose last token this kernel rotates in this split
@@ -108,9 +95,8 @@ TEMPERA_ON_DEVICE inline void attend_group(const AttentionWork& work, const RowG
   auto* const own_row = reinterpret_cast<Stored*>(rows + (count - 1) * layout.pitch);
   const auto own_slot = [&](const PagePart& part) {
     const std::size_t page = page_of_position(batch, leader, position);
-    return OwnSlot<Stored>{own_row,
-                           slot_of_position<Elements>(part, page, key_head, position, size),
-                           in_sharing == 0};
+    return OwnSlot<Stored>{
+        own_row, slot_of_position<Elements>(part, page, key_head, position, size), in_sharing == 0};
   };
   // Exponents: of the row's own key and value, and those of a thread's position.
   auto* const own_exponents =
@@ -184,9 +170,7 @@ TEMPERA_ON_DEVICE inline void attend_group(const AttentionWork& work, const RowG
     }
     if (scaled && has_own && warp == attention_warps - 1) {
       const float* const value = projected(leader) + shape.value_begin + key_head * size;
-      HeadExponent largest;
-      for (unsigned d = lane; d < size; d += simt::warp_lanes) largest.take(value[d]);
-      keep_own_exponent(work.values, 1, largest.of_warp());
+      keep_own_exponent(work.values, 1, exponent_of_head(value, size));
     }
   }
   simt::wait_copies<0>();

@@ -169,6 +169,19 @@ TEMPERA_ON_DEVICE inline void bring_positions(const PagePart& part, const std::u
   simt::commit_copies();
 }
 
+/// One head of a row's own token in the shared memory of the block, where bring_positions would
+/// have brought it, and in its page if `kept`.
+template <class Stored>
+struct OwnSlot {
+  Stored* shared;
+  Stored* page;
+  bool kept;
+  TEMPERA_ON_DEVICE void operator()(unsigned d, Stored element) const {
+    shared[d] = element;
+    if (kept) page[d] = element;
+  }
+};
+
 /// `Count` neighbouring numbers of shared memory, by 16 bytes if Count is a multiple of four.
 /// @pre `from` is then aligned to 16 bytes
 template <unsigned Count>

@@ -91,8 +91,7 @@ CudaKernels::CudaKernels(std::uint64_t seed, std::optional<std::size_t> shared_b
   limits = this_device();
   limits.shared_bytes = std::min(limits.shared_bytes, shared_bytes.value_or(limits.shared_bytes));
   device_->stream = new_stream(seed, arithmetic);
-  limits.warpgroups =
-      takes_hopper_steps(arithmetic) && warpgroups_can_be_used(device_->stream);
+  limits.warpgroups = takes_hopper_steps(arithmetic) && warpgroups_can_be_used(device_->stream);
   device_->stream.graphs = steps != StepForm::launches;
   device_->stream.overlapped = steps == StepForm::overlapped && can_overlap();
 }

@@ -30,6 +30,13 @@ class HeadExponent {
   std::uint32_t largest_ = 0;
 };
 
+/// The exponent of a head that is somewhere in memory; by a whole warp, and every lane gets it.
+TEMPERA_ON_DEVICE inline std::uint8_t exponent_of_head(const float* head, unsigned size) {
+  HeadExponent largest;
+  for (unsigned d = simt::lane(); d < size; d += simt::warp_lanes) largest.take(head[d]);
+  return largest.of_warp();
+}
+
 /// A float as an element of a page: of the exponent's, if elements have exponents.
 template <class Elements>
 TEMPERA_ON_DEVICE inline typename Elements::Stored stored_element(float value,

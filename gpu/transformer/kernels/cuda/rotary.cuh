@@ -13,8 +13,8 @@ constexpr unsigned rotary_warps = 8;
 
 /// Normalises every query and key head, unless its norm is null, and rotates it, or its first
 /// rotary_dim elements, by its row's position: queries in place, float32; keys, and the values as
-/// they are, into the row's slot of its page, as Elements. One warp a head: its queries' first, then
-/// its keys', then its values'. Grid: (heads of a row / 8 rounded up, rows). query_key_value:
+/// they are, into the row's slot of its page, as Elements. One warp a head: its queries' first,
+/// then its keys', then its values'. Grid: (heads of a row / 8 rounded up, rows). query_key_value:
 /// [rows, shape.row_floats]; keys, values: [key_value_heads], each as Elements have a head.
 // Without a number of blocks the assembler takes 48 registers, and spills.
 template <class Elements>
@@ -39,8 +39,8 @@ rotate_heads(const AttentionShape shape, const HeadRotation rotation, const Toke
   const unsigned key_head = is_query ? 0 : is_value ? head - heads - key_heads : head - heads;
   const PagePart part{is_value ? values.first : keys.first, is_value ? values.stride : keys.stride};
   float* const vector =
-      buffer + (is_query ? head * size
-                         : (is_value ? shape.value_begin : shape.key_begin) + key_head * size);
+      buffer +
+      (is_query ? head * size : (is_value ? shape.value_begin : shape.key_begin) + key_head * size);
   auto* const slot = slot_of_position<Elements>(part, page, key_head, position, size);
   constexpr bool scaled = Elements::have_exponents;
   HeadExponent largest;

@@ -34,7 +34,8 @@ std::vector<float> largest_elements() {
 
 }  // namespace
 
-TEST_CASE("elements of 8 bits are the nearest multiples of the least power that has room", "[cache]") {
+TEST_CASE("elements of 8 bits are the nearest multiples of the least power that has room",
+          "[cache]") {
   for (const float largest : largest_elements()) {
     const std::uint8_t exponent = Elements::exponent_of(Elements::magnitude_of(-largest));
     const int e = least_exponent(largest);
@@ -42,7 +43,7 @@ TEST_CASE("elements of 8 bits are the nearest multiples of the least power that 
     REQUIRE(exponent == e + 127);
     REQUIRE(static_cast<double>(Elements::power_of(exponent)) == std::ldexp(1.0, e));
     for (int part = -1024; part <= 1024; ++part) {
-      // Among these are the largest itself, and all that lies in the middle of two multiples.
+      // The largest itself is among these, and what is half-way between two multiples.
       for (const double x : {std::ldexp(static_cast<double>(largest) * part, -10),
                              std::ldexp(static_cast<double>(part), e - 3)}) {
         const auto given = static_cast<float>(x);
@@ -59,9 +60,9 @@ TEST_CASE("elements of 8 bits are the nearest multiples of the least power that 
 }
 
 TEST_CASE("a head that has an infinity or a NaN is all NaN in 8 bits", "[cache]") {
-  for (const float wrong : {std::numeric_limits<float>::infinity(),
-                            -std::numeric_limits<float>::infinity(),
-                            std::numeric_limits<float>::quiet_NaN(), from_bits(0xFF800001U)}) {
+  for (const float wrong :
+       {std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity(),
+        std::numeric_limits<float>::quiet_NaN(), from_bits(0xFF800001U)}) {
     REQUIRE(Elements::magnitude_of(wrong) >
             Elements::magnitude_of(std::numeric_limits<float>::max()));
     const std::uint8_t exponent = Elements::exponent_of(Elements::magnitude_of(wrong));

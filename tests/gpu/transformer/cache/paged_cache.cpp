@@ -49,9 +49,9 @@ TEST_CASE("a page has room for all keys, values and hidden states", "[cache]") {
 }
 
 TEST_CASE("a page of 8 bits has a byte for each element and one for each token's head", "[cache]") {
-  const auto arithmetic = GENERATE(Arithmetic::tensor_core_8_bit_pages,
-                                   Arithmetic::tensor_core_ampere_8_bit_pages);
-  // Two heads of 4 elements and an exponent, 16 tokens: 160 bytes of keys, and of values.
+  const auto arithmetic =
+      GENERATE(Arithmetic::tensor_core_8_bit_pages, Arithmetic::tensor_core_ampere_8_bit_pages);
+  // Two heads of 4 elements and an exponent, times 16 tokens, are 160 bytes.
   const PageShape shape{3, 2, 4, 10, arithmetic};
   const ArraysLayout layout = shape.layout();
   CHECK(layout.equal_arrays == 3);
@@ -60,7 +60,7 @@ TEST_CASE("a page of 8 bits has a byte for each element and one for each token's
   std::vector<std::byte> bytes(2 * layout.bytes());
   const PageMemory memory{bytes.data(), 2 * layout.element_bytes, layout};
   CHECK(part_of_page<std::byte>(shape.values(memory, 1), 1) - bytes.data() == 640 + 320 + 160);
-  // Of Qwen3-8B: 147,456 bytes of bfloat16s.
+  // A token of Qwen3-8B has 147,456 bytes of bfloat16s.
   CHECK(36 * PageShape{36, 8, 128, 4096, arithmetic}.layout().element_bytes / 16 == 74304);
 }
 

@@ -155,10 +155,10 @@ Accesses::Counts of_attention(std::uint32_t rows, bool together,
   Aligned<std::uint32_t> counters(std::vector<std::uint32_t>(gpu::attention_counters(shape, rows)));
   Aligned<std::uint16_t> attended(std::size_t{rows} * 1024);
   return counted([&](simt::Stream& stream) {
-    gpu::launch_attention(
-        stream, shape, {}, buffer.data(), batch, gpu::page_elements(arithmetic), pages.keys(view, 0),
-        pages.values(view, 0),
-        {maxima.data(), sums.data(), outputs.data(), counters.data(), splits}, attended.data());
+    gpu::launch_attention(stream, shape, {}, buffer.data(), batch, gpu::page_elements(arithmetic),
+                          pages.keys(view, 0), pages.values(view, 0),
+                          {maxima.data(), sums.data(), outputs.data(), counters.data(), splits},
+                          attended.data());
   });
 }
 
