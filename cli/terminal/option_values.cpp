@@ -285,8 +285,8 @@ CLI::Option* add_arithmetic(CLI::App& command, std::optional<gpu::Arithmetic>& v
                             const std::string& help) {
   return add(command, "--arithmetic", "NAME",
              "What the transformer's logits are, bit for bit: " + gpu::names_of_arithmetics() +
-                 ". But for the first, products are of bfloat16s, as tensor cores (Hopper's, or "
-                 "Ampere's and Ada's) or the host's instructions for pairs compute them (" +
+                 ". All but float32 multiply bfloat16s and sum them as a GPU's tensor cores do "
+                 "(Hopper's, or Ampere's and Ada's), or a processor's instructions for pairs (" +
                  help + ")",
              [&value](const std::string& text) {
                value = gpu::arithmetic_named(text);

@@ -52,6 +52,7 @@ constexpr std::string_view name_of(Arithmetic arithmetic) {
   }
 }
 
+/// What the pages of an arithmetic hold of keys and values.
 constexpr PageElements page_elements(Arithmetic arithmetic) {
   switch (arithmetic) {
     case Arithmetic::float32:

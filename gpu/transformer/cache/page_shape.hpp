@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "gpu/model/arithmetic.hpp"
+#include "gpu/transformer/cache/page_elements.hpp"
 #include "gpu/transformer/cache/page_part.hpp"
 
 namespace tempera::gpu {
@@ -14,7 +15,7 @@ namespace tempera::gpu {
 /// the final norm, from which the head alone gives the logits. Elements are float32, or bfloat16
 /// under every other arithmetic.
 /// If keys and values have 8 bits, a head of a page is [page_tokens, head_dim] bytes and then
-/// [page_tokens] bytes, the exponents of its tokens (8_bit_elements.hpp); hidden states are
+/// [page_tokens] bytes, the exponents of its tokens (page_elements.hpp); hidden states are
 /// bfloat16 there, too.
 /// Under `float32` the keys are [key_value_heads, head_dim, page_tokens] (slots innermost, so that
 /// the dot products of a query with a page run side by side); under `bfloat16-pairs` they are
@@ -42,16 +43,16 @@ struct PageShape {
 
  private:
   /// The keys, or the values, of one layer.
-  std::size_t part_bytes() const { return key_value_heads * page_tokens * head_bytes(); }
-  /// A head of the key, or of the value, of one token.
+  std::size_t part_bytes() const { return key_value_heads * head_bytes(); }
+  /// A head of the keys, or of the values.
   std::size_t head_bytes() const {
     switch (page_elements(arithmetic)) {
       case PageElements::float32:
-        return head_dim * sizeof(float);
+        return page_tokens * head_dim * sizeof(float);
       case PageElements::eight_bits:
-        return head_dim + 1;
+        return EightBitElements::head_bytes(head_dim);
       default:
-        return head_dim * sizeof(std::uint16_t);
+        return Bfloat16Elements::head_bytes(head_dim);
     }
   }
 };

@@ -37,6 +37,7 @@ rotate_heads(const AttentionShape shape, const HeadRotation rotation, const Toke
   const bool is_query = head < heads;
   const bool is_value = head >= heads + key_heads;
   const unsigned key_head = is_query ? 0 : is_value ? head - heads - key_heads : head - heads;
+  // By members: a choice between two parameters would put both into local memory.
   const PagePart part{is_value ? values.first : keys.first, is_value ? values.stride : keys.stride};
   float* const vector =
       buffer +
