@@ -289,7 +289,7 @@ std::unique_ptr<Transformer> model_of_shape(const std::string& name, Arithmetic 
     throw BadInput("--shape", in_quotes(name) + " is unknown", "give one of " + shape_names());
   if (const std::string why = why_device_lacks(arithmetic, compute_capability()); !why.empty())
     throw BadInput("--arithmetic " + std::string(name_of(arithmetic)), why,
-                   arithmetics_instead(compute_capability()));
+                   arithmetics_instead(arithmetic, compute_capability()));
   const std::size_t bytes = 2 * shape->step_weights();
   const auto memory = device_memory_size();
   const auto refuse = [&](std::size_t free) {

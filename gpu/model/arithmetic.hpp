@@ -86,6 +86,11 @@ constexpr bool takes_tensor_core_steps(Arithmetic arithmetic) {
   return takes_hopper_steps(arithmetic) || takes_ampere_steps(arithmetic);
 }
 
+/// The arithmetic whose packed weights this one takes: those of tensor cores have the same.
+constexpr Arithmetic packs_as(Arithmetic arithmetic) {
+  return takes_tensor_core_steps(arithmetic) ? Arithmetic::tensor_core : arithmetic;
+}
+
 /// The arithmetic of this name, if there is one.
 std::optional<Arithmetic> arithmetic_named(std::string_view name);
 

@@ -89,7 +89,7 @@ std::unique_ptr<Transformer> load_transformer(const std::string& path, const Ggu
                                               const PackedWeights& packed) {
   if (const std::string why = why_device_lacks(arithmetic, compute_capability()); !why.empty())
     throw BadInput("--arithmetic " + std::string(name_of(arithmetic)), why,
-                   arithmetics_instead(compute_capability()) +
+                   arithmetics_instead(arithmetic, compute_capability()) +
                        "; the build of cmake --preset release computes every arithmetic on the "
                        "host");
   const auto memory = device_memory_size();

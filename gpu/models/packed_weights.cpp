@@ -80,7 +80,7 @@ ModelWeightsFile::ModelWeightsFile(const std::string& model, Arithmetic arithmet
   if (bytes_of_weights(model) < asked.least_bytes) return;
   state_ = state_of(model);
   const std::string place =
-      fs::weakly_canonical(model).string() + '\n' + std::string(name_of(arithmetic));
+      fs::weakly_canonical(model).string() + '\n' + std::string(name_of(packs_as(arithmetic)));
   const std::string how = asked.program + '\n' + packing_digest(arithmetic);
   begin_of_name_ = in_name(place) + '-';
   state_in_name_ = in_name(state_);

@@ -9,9 +9,14 @@ constexpr int hopper = 9;
 
 }  // namespace
 
-std::optional<Arithmetic> fast_arithmetic(const std::optional<ComputeCapability>& device) {
+std::optional<Arithmetic> fast_arithmetic(const std::optional<ComputeCapability>& device,
+                                          PageElements pages) {
   if (!device || device->major < ampere) return std::nullopt;
-  return device->major < hopper ? Arithmetic::tensor_core_ampere : Arithmetic::tensor_core;
+  const bool eight_bits = pages == PageElements::eight_bits;
+  if (device->major < hopper) {
+    return eight_bits ? Arithmetic::tensor_core_ampere_8_bit_pages : Arithmetic::tensor_core_ampere;
+  }
+  return eight_bits ? Arithmetic::tensor_core_8_bit_pages : Arithmetic::tensor_core;
 }
 
 std::string why_device_lacks(Arithmetic arithmetic,
@@ -32,8 +37,9 @@ std::string why_device_lacks(Arithmetic arithmetic,
          ", and would give other bits";
 }
 
-std::string arithmetics_instead(const std::optional<ComputeCapability>& device) {
-  const auto fast = fast_arithmetic(device);
+std::string arithmetics_instead(Arithmetic arithmetic,
+                                const std::optional<ComputeCapability>& device) {
+  const auto fast = fast_arithmetic(device, page_elements(arithmetic));
   return "use " +
          (fast ? "--arithmetic " + std::string(name_of(*fast)) + ", which is this GPU's own, or "
                : std::string()) +

@@ -42,7 +42,7 @@ PackedMatrix FilledTensors::pack(const std::vector<Part>& parts, std::size_t in,
   if (arithmetic == Arithmetic::bfloat16_pairs && in % 32 != 0) {
     throw Bug("filled pairs of weights need whole segments");
   }
-  matrix.arithmetic = arithmetic;
+  matrix.arithmetic = packs_as(arithmetic);
   if (rounds_to_bfloat16(arithmetic)) {
     DeviceMemory<std::uint32_t> words(pairs);
     fill.pairs = words.data();

@@ -14,7 +14,7 @@ constexpr std::size_t lanes = 16;
 /// Under `float32`, as they are stored: packed [out / lanes, in, lanes], the weight of (output o,
 /// input i) at ((o / lanes) * in + i) * lanes + o % lanes.
 ///
-/// Under both arithmetics of tensor cores, rounded to bfloat16, as fragments: [out / 16, steps, 32,
+/// Under an arithmetic of tensor cores, rounded to bfloat16, as fragments: [out / 16, steps, 32,
 /// 4], steps being ceil(in / 16); see fragment_offset.
 ///
 /// Under `bfloat16-pairs`, rounded to bfloat16, as words of two inputs of one output: [out / 16,

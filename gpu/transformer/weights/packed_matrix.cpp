@@ -334,7 +334,7 @@ MatrixWork work_of(const PackedMatrix& matrix) {
 
 PackedMatrix pack_matrices(std::span<const StoredTensor* const> matrices, Arithmetic arithmetic) {
   PackedMatrix result;
-  result.arithmetic = arithmetic;
+  result.arithmetic = packs_as(arithmetic);
   result.in = static_cast<std::size_t>(matrices[0]->shape.at(1));
   const std::size_t in = result.in;
   bool all_bfloat16 = true;

@@ -37,7 +37,7 @@ struct MappedMatrix {
 struct PackedMatrix {
   std::size_t in = 0;
   std::size_t out = 0;  // with the padding
-  Arithmetic arithmetic = Arithmetic::float32;
+  Arithmetic arithmetic = Arithmetic::float32;  ///< packs_as that of the products
   std::variant<DeviceMemory<float>, DeviceMemory<std::uint16_t>, DeviceMemory<std::uint32_t>,
                DeviceMemory<std::byte>, MappedMatrix>
       weights;                         // those of device memory in the order of StoredAs
@@ -64,7 +64,7 @@ MatrixWork work_of(const PackedMatrix& matrix);
 /// Stacks matrices [out_j, in] that share `in`, each padded to a multiple of `lanes` outputs. Under
 /// `float32` the result is bfloat16 if all of them are, float32 if all are one of the two (a
 /// bfloat16 is exactly a float32), and otherwise in blocks of quantised weights, each as its matrix
-/// is stored. Under both arithmetics of tensor cores it is fragments, rounded to bfloat16, if none
+/// is stored. Under an arithmetic of tensor cores it is fragments, rounded to bfloat16, if none
 /// of them is quantised, and otherwise in such blocks: quantised ones as they are stored, the
 /// others rounded to bfloat16; likewise under `bfloat16-pairs`, with pairs. All cores pack; besides
 /// the result there is only a small part of it in memory.

@@ -1,6 +1,7 @@
 #include "gpu/models/packed_weights.hpp"
 
 #include <cstdlib>
+#include <set>
 
 #include "gpu/models/opened_model.hpp"
 #include "gpu/session/resolve.hpp"
@@ -59,6 +60,25 @@ TEST_CASE("a model whose packed weights are mapped has the same bits") {
   CHECK(opened(qwen3_fixtures / "untied_float32", folder, Arithmetic::float32, "another")
             .has_packed());
   CHECK(names_of(folder).size() == 5);
+}
+
+TEST_CASE("arithmetics that pack their weights alike have one file of them") {
+  const test::TemporaryFolder work;
+  const fs::path folder = work / "packed";
+  const fs::path model = qwen3_fixtures / "untied_float32";
+  std::set<std::vector<double>> answers;
+  for (const Arithmetic arithmetic : arithmetics) {
+    if (!takes_tensor_core_steps(arithmetic)) continue;
+    const Opened mapped = opened(model, folder, arithmetic);
+    CHECK(mapped.has_packed() == answers.empty());
+    CHECK(mapped.log_p == opened(model, {}, arithmetic).log_p);
+    answers.insert(mapped.log_p);
+  }
+  CHECK(answers.size() == 4);
+  CHECK(names_of(folder).size() == 1);
+  for (const Arithmetic arithmetic : {Arithmetic::float32, Arithmetic::bfloat16_pairs})
+    CHECK(opened(model, folder, arithmetic).has_packed());
+  CHECK(names_of(folder).size() == 3);
 }
 
 TEST_CASE("a model that was changed has other packed weights, and the old ones go") {

@@ -33,17 +33,28 @@ TEST_CASE("an arithmetic of tensor cores is refused on a GPU whose own take othe
 }
 
 TEST_CASE("who asks for an arithmetic that the GPU has not is told its own, which it then has") {
-  const std::string of_7 = arithmetics_instead(ComputeCapability{7, 5});
-  CHECK(of_7 == "use --arithmetic float32");
+  for (const auto asked : {Arithmetic::tensor_core, Arithmetic::tensor_core_8_bit_pages})
+    CHECK(arithmetics_instead(asked, ComputeCapability{7, 5}) == "use --arithmetic float32");
   for (const int major : {8, 9, 10, 12}) {
     const ComputeCapability device{major, 0};
     const auto own = fast_arithmetic(device);
     REQUIRE(own);
     CHECK(*own == (major == 8 ? Arithmetic::tensor_core_ampere : Arithmetic::tensor_core));
     CHECK(why_device_lacks(*own, device).empty());
-    CHECK(arithmetics_instead(device) == "use --arithmetic " + std::string(name_of(*own)) +
-                                             ", which is this GPU's own, or --arithmetic float32");
+    const auto other = major == 8 ? Arithmetic::tensor_core : Arithmetic::tensor_core_ampere;
+    CHECK(arithmetics_instead(other, device) ==
+          "use --arithmetic " + std::string(name_of(*own)) +
+              ", which is this GPU's own, or --arithmetic float32");
+    CHECK(arithmetics_instead(Arithmetic::bfloat16_pairs, device) ==
+          arithmetics_instead(other, device));
   }
+  // Whoever asked for pages of 8 bits has them.
+  CHECK_THAT(
+      arithmetics_instead(Arithmetic::tensor_core_8_bit_pages, ComputeCapability{8, 0}),
+      Catch::Contains("--arithmetic tensor-core-ampere-8-bit-pages, which is this GPU's own"));
+  CHECK_THAT(
+      arithmetics_instead(Arithmetic::tensor_core_ampere_8_bit_pages, ComputeCapability{9, 0}),
+      Catch::Contains("--arithmetic tensor-core-8-bit-pages, which is this GPU's own"));
   CHECK_FALSE(fast_arithmetic(ComputeCapability{7, 5}));
   CHECK_FALSE(fast_arithmetic(std::nullopt));
 }
