@@ -29,8 +29,8 @@ std::filesystem::path packed_weights_folder();
 /// The file of a model's packed weights under an arithmetic, mapped or to be made: its name and key
 /// follow from the path, size and times of the model's files, bytes of each (model_digest), the
 /// arithmetic whose weights it packs_as, the program, and how it packs (packing_digest). So a model
-/// that was changed has another file. Nothing where weights are to be packed in memory, which `say` hears of if a folder
-/// was given.
+/// that was changed has another file. Nothing where weights are to be packed in memory, which `say`
+/// hears of if a folder was given.
 class ModelWeightsFile {
  public:
   ModelWeightsFile(const std::string& model, Arithmetic arithmetic, const PackedWeights& asked);

@@ -370,8 +370,8 @@ foreach(defect IN LISTS planted_defects)
     set(where cut)
   endif()
   string(APPEND rows "    {\"${defect}\", PlantedWarpgroups::Where::${where},
-     launch_planted_warpgroups<AddProduct, planted::${defect}::warpgroup_product<64, AddProduct>>,
-     launch_planted_warpgroups<GateProduct, planted::${defect}::warpgroup_product<64, GateProduct>>},\n")
+     launch_planted_warpgroups<AddProduct, planted::${defect}::warpgroup_product<WarpgroupLayout<8, 64>, AddProduct>>,
+     launch_planted_warpgroups<GateProduct, planted::${defect}::warpgroup_product<WarpgroupLayout<8, 64>, GateProduct>>},\n")
 endforeach()
 file(CONFIGURE OUTPUT ${planted_folder}/warpgroup_defects.hpp @ONLY CONTENT "#pragma once
 
@@ -383,7 +383,7 @@ namespace tempera::gpu {
 template <class Epilogue, auto Kernel>
 void launch_planted_warpgroups(simt::Stream& stream, const ProductPlan& plan, const ProductOperands& operands,
                                const Epilogue& epilogue) {
-  simt::launch({.blocks = {plan.blocks}, .threads = WarpgroupLayout<64>::threads, .shared_bytes = plan.shared_bytes}, stream,
+  simt::launch({.blocks = {plan.blocks}, .threads = WarpgroupLayout<8, 64>::threads, .shared_bytes = plan.shared_bytes}, stream,
                Kernel, plan, operands, epilogue);
   if (plan.adding != Adding::next_kernel) return;
   simt::launch({.blocks = {plan.adding_blocks(Epilogue::gated)}, .threads = product_threads}, stream, add_segments<Epilogue>,

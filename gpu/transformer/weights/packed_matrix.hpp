@@ -36,7 +36,7 @@ struct MappedMatrix {
 /// outputs of the last block have weight 0.
 struct PackedMatrix {
   std::size_t in = 0;
-  std::size_t out = 0;  // with the padding
+  std::size_t out = 0;                          // with the padding
   Arithmetic arithmetic = Arithmetic::float32;  ///< packs_as that of the products
   std::variant<DeviceMemory<float>, DeviceMemory<std::uint16_t>, DeviceMemory<std::uint32_t>,
                DeviceMemory<std::byte>, MappedMatrix>

@@ -39,7 +39,7 @@ function(tempera_ptx_kernels library target)
   set(rows queue_draw:1 cuda_kernels:1 recurrence:1 token_step:1 attention_launch:3 product_launch:8
     many_rows_product_launch:2)
   if(target STREQUAL "sm_90")
-    list(APPEND rows warpgroup_product_launch:3)
+    list(APPEND rows warpgroup_product_launch:5)
   endif()
   foreach(row IN LISTS rows)
     string(REPLACE ":" ";" row ${row})

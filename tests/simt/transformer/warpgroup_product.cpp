@@ -1,5 +1,5 @@
-// Products by steps that four warps take together, a block for 128 outputs of 64, 128 or 256
-// tokens, against the contract.
+// Products by steps that four warps take together, by every block that there is code for, against
+// the contract.
 #include "gpu/transformer/kernels/cuda/warpgroup_product.cuh"
 
 #include <algorithm>
@@ -21,11 +21,14 @@ namespace simt = tempera::gpu::simt;
 
 namespace {
 
-/// A plan for so many tokens a block and segments a part.
-gpu::ProductPlan plan_of(const Problem& problem, unsigned tokens, unsigned part_segments = 99,
+using Block = gpu::WarpgroupBlock;
+constexpr Block eight_of_64{8, 64};
+
+/// A plan for such blocks and so many segments a part.
+gpu::ProductPlan plan_of(const Problem& problem, const Block& block, unsigned part_segments = 99,
                          unsigned gated_tiles = 0) {
   const bool gated = gated_tiles > 0;
-  return gpu::plan_for_tokens(tokens, part_segments, problem.rows, problem.in, problem.out,
+  return gpu::plan_for_blocks(block, part_segments, problem.rows, problem.in, problem.out,
                               gated ? gated_tiles : (problem.out + 15) / 16, gated);
 }
 
@@ -44,14 +47,24 @@ TEST_CASE("a product by four warps together has the contract's bits for every ba
       {{64, 16, 33}, {576, 130, 64}, {1088, 40, 130}, {1088, 7, 65}, {512, 24, 129}}));
   const Problem problem(in, out, in + out, rows);
   std::uint64_t seed = 1;
-  for (const auto& [tokens, part_segments] :
-       {std::pair{64U, 99U}, {64U, 2U}, {64U, 1U}, {128U, 99U}, {256U, 2U}, {256U, 99U}}) {
+  for (const auto& [block, part_segments] : {std::pair{Block{4, 64}, 99U},
+                                             {Block{4, 64}, 2U},
+                                             {Block{8, 64}, 99U},
+                                             {Block{8, 64}, 2U},
+                                             {Block{8, 64}, 1U},
+                                             {Block{12, 64}, 99U},
+                                             {Block{12, 64}, 1U},
+                                             {Block{8, 128}, 99U},
+                                             {Block{12, 128}, 99U},
+                                             {Block{12, 128}, 2U},
+                                             {Block{8, 256}, 2U},
+                                             {Block{8, 256}, 99U}}) {
     if (part_segments != 99 && in <= 512) continue;
     if (part_segments == 2 && in <= 1024) continue;
-    const auto plan = plan_of(problem, tokens, part_segments);
+    const auto plan = plan_of(problem, block, part_segments);
     simt::Stream stream{++seed};
-    INFO("in " << in << ", out " << out << ", rows " << rows << ", tokens " << tokens
-               << ", segments of a part " << plan.part_segments);
+    INFO("in " << in << ", out " << out << ", rows " << rows << ", tiles " << block.tiles
+               << ", tokens " << block.tokens << ", segments of a part " << plan.part_segments);
     REQUIRE(different(stored(problem, all_rows(problem), plan, stream), problem.expected) == 0);
     REQUIRE(stream.launches == (plan.parts == 1 ? 1 : 2));
   }
@@ -68,9 +81,15 @@ TEST_CASE("a product by four warps takes a bias, is added, gated, and leaves the
   std::vector<std::uint32_t> both = gate.fragments;
   both.insert(both.end(), up.fragments.begin(), up.fragments.end());
   simt::Stream stream{3};
-  for (const auto& [tokens, part_segments] : {std::pair{64U, 1U}, {128U, 99U}, {256U, 99U}}) {
-    INFO("tokens " << tokens << ", segments of a part " << part_segments);
-    const auto plan = plan_of(gate, tokens, part_segments);
+  for (const auto& [block, part_segments] : {std::pair{Block{4, 64}, 99U},
+                                             {Block{8, 64}, 1U},
+                                             {Block{12, 64}, 99U},
+                                             {Block{8, 128}, 99U},
+                                             {Block{12, 128}, 99U},
+                                             {Block{8, 256}, 99U}}) {
+    INFO("tiles " << block.tiles << ", tokens " << block.tokens << ", segments of a part "
+                  << part_segments);
+    const auto plan = plan_of(gate, block, part_segments);
     const Floats before = random_floats(products.size(), 1.0f, random);
     Floats states = before;
     run_product(stream, plan, gate.fragments, inputs, gpu::AddProduct{states.data()});
@@ -86,7 +105,7 @@ TEST_CASE("a product by four warps takes a bias, is added, gated, and leaves the
     REQUIRE(different(states, expected) == 0);
 
     Bfloat16s gated(products.size(), 0x7FC0);
-    run_product(stream, plan_of(gate, tokens, part_segments, 12), both, inputs,
+    run_product(stream, plan_of(gate, block, part_segments, 12), both, inputs,
                 gpu::GateProduct{gated.data()});
     REQUIRE(different(gated, gated_results(gate, up, all_rows(gate))) == 0);
 
@@ -137,9 +156,17 @@ TEST_CASE(
 }
 
 TEMPLATE_TEST_CASE("sums and inputs of a block of four warps have places of their own", "",
-                   gpu::WarpgroupLayout<64>, gpu::WarpgroupLayout<128>, gpu::WarpgroupLayout<256>) {
+                   (gpu::WarpgroupLayout<4, 64>), (gpu::WarpgroupLayout<8, 64>),
+                   (gpu::WarpgroupLayout<12, 64>), (gpu::WarpgroupLayout<8, 128>),
+                   (gpu::WarpgroupLayout<12, 128>), (gpu::WarpgroupLayout<8, 256>)) {
   using Layout = TestType;
   CHECK(Layout::blocks_together * (Layout::shared_bytes + 1024) <= 228 * 1024);
+  CHECK(Layout::stages >= 3);
+  // The block is one that there is code for, and its layout is this.
+  constexpr Block block{Layout::tiles, Layout::tokens};
+  CHECK(std::ranges::find(gpu::warpgroup_blocks, block) != std::end(gpu::warpgroup_blocks));
+  CHECK(gpu::with_layout(block, [](auto layout) { return decltype(layout)::shared_bytes; }) ==
+        Layout::shared_bytes);
   std::vector<bool> taken(Layout::total_bytes / sizeof(float));
   std::vector<bool> pieces(Layout::tokens * Layout::row_vectors);
   for (unsigned token = 0; token < Layout::tokens; ++token) {
@@ -190,7 +217,7 @@ TEST_CASE(
     float& last = epilogue.outputs[std::size_t{plan.rows} * plan.out - 1];
     last = std::nextafter(last, 1e9f);
   };
-  for (wrong = 0; wrong < 4; ++wrong) {
+  for (wrong = 0; wrong < 7; ++wrong) {
     launch = 0;
     CHECK_FALSE(gpu::warpgroups_have_equal_bits(stream, with_a_wrong_bit));
     CHECK(launch == wrong + 1);
@@ -204,7 +231,7 @@ TEST_CASE("fibers refuse steps of four warps that Ampere would have to take") {
   const Problem problem(64, 16, 3, 40);
   simt::Stream stream{2};
   stream.takes_ampere_steps = true;
-  CHECK_THROWS_AS(stored(problem, all_rows(problem), plan_of(problem, 64), stream),
+  CHECK_THROWS_AS(stored(problem, all_rows(problem), plan_of(problem, eight_of_64), stream),
                   simt::LaunchFailure);
 }
 
@@ -222,7 +249,7 @@ TEST_CASE("planted: each defect in a product by four warps shows") {
                                  simt::Stream stream) {
     Floats outputs = before;
     try {
-      run_product(stream, plan_of(problem, 64, part_segments), problem.fragments, inputs,
+      run_product(stream, plan_of(problem, eight_of_64, part_segments), problem.fragments, inputs,
                   gpu::AddProduct{outputs.data()}, planted.add);
     } catch (const simt::LaunchFailure&) {
       return true;
@@ -234,7 +261,7 @@ TEST_CASE("planted: each defect in a product by four warps shows") {
   for (const unsigned part_segments : {99U, 1U}) {
     simt::Stream lines{1};
     Floats outputs = before;
-    run_product(lines, plan_of(problem, 64, part_segments), problem.fragments, inputs,
+    run_product(lines, plan_of(problem, eight_of_64, part_segments), problem.fragments, inputs,
                 gpu::AddProduct{outputs.data()}, sound.add);
     REQUIRE(different(outputs, expected) == 0);
     REQUIRE(lines.barrier_lines.size() == (part_segments == 1 ? 2 : 3));
@@ -260,8 +287,8 @@ TEST_CASE("planted: each defect in a product by four warps shows") {
     both.insert(both.end(), up.fragments.begin(), up.fragments.end());
     Bfloat16s gated(problem.expected.size());
     simt::Stream stream{1};
-    run_product(stream, plan_of(problem, 64, 1, 14), both, inputs, gpu::GateProduct{gated.data()},
-                planted.gate);
+    run_product(stream, plan_of(problem, eight_of_64, 1, 14), both, inputs,
+                gpu::GateProduct{gated.data()}, planted.gate);
     CHECK(different(gated, gated_results(problem, up, all_rows(problem))) != 0);
   }
 }

@@ -24,7 +24,8 @@ namespace tempera::gpu::inline TEMPERA_SIMT_FORM {
 template <class Layout, bool Gated>
 struct StageCopies {
   static constexpr unsigned own_tiles = Layout::tiles / Layout::warps;
-  static constexpr unsigned own_rows = Layout::tokens * Layout::row_vectors / Layout::threads;
+  static constexpr unsigned row_copies = Layout::tokens * Layout::row_vectors;
+  static constexpr unsigned own_rows = (row_copies + Layout::threads - 1) / Layout::threads;
 
   FragmentWeights::Tile tiles[own_tiles];
   const std::uint16_t* rows[own_rows];
@@ -70,6 +71,7 @@ struct StageCopies {
   TEMPERA_ON_DEVICE void ask_for_inputs(unsigned stage, simt::Vector16* slot) const {
     TEMPERA_UNROLL
     for (unsigned i = 0; i < own_rows; ++i) {
+      if (row_copies % Layout::threads != 0 && token_of(i) >= Layout::tokens) continue;
       simt::copy_async(slot + Layout::weight_vectors + Layout::input_place(token_of(i), piece()),
                        rows[i] + stage * Layout::stage_inputs);
     }

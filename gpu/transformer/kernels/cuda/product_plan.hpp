@@ -93,9 +93,9 @@ enum class WeightForm : unsigned { fragments, quantised };
 std::optional<ProductPlan> plan_many_rows(unsigned rows, unsigned in, unsigned out, unsigned tiles,
                                           bool gated, const ProductDevice& device);
 
-/// The plan of warpgroup_product that is predicted to take least, a block for each 128 outputs of
-/// 64, 128 or 256 tokens and a part of the segments; none if the device has no such steps or too
-/// little shared memory, or if the inputs are not a multiple of 64.
+/// The plan of warpgroup_product that is predicted to take least, for one of warpgroup_blocks and
+/// some number of parts; none if the device has no such steps or too little shared memory, or if
+/// the inputs are not a multiple of 64.
 std::optional<ProductPlan> plan_warpgroups(unsigned rows, unsigned in, unsigned out, unsigned tiles,
                                            bool gated, const ProductDevice& device);
 

@@ -32,8 +32,8 @@ std::vector<std::uint32_t> random_pairs(std::size_t count, std::mt19937& random)
 }
 
 /// Whole, or a part for each segment.
-ProductPlan plan_of(unsigned tokens, bool cut) {
-  return plan_for_tokens(tokens, cut ? 1 : quotient_up(checked_in, segment_inputs), checked_rows,
+ProductPlan plan_of(const WarpgroupBlock& block, bool cut) {
+  return plan_for_blocks(block, cut ? 1 : quotient_up(checked_in, segment_inputs), checked_rows,
                          checked_in, checked_out, checked_out / tile_outputs, false);
 }
 
@@ -49,7 +49,7 @@ bool warpgroups_have_equal_bits(simt::Stream& stream, LaunchWarpgroups launch) {
   const ProductPlan chunks = plan_product(checked_rows, checked_in, checked_out,
                                           checked_out / tile_outputs, false, {3, any_room});
   DeviceMemory<float> scratch(
-      std::max(chunks.scratch_floats(), plan_of(64, true).scratch_floats()));
+      std::max(chunks.scratch_floats(), plan_of(warpgroup_blocks[0], true).scratch_floats()));
   DeviceMemory<std::uint32_t> counters(chunks.counters());
   DeviceMemory<float> outputs(std::size_t{checked_rows} * checked_out);
   const ProductOperands operands{reinterpret_cast<const simt::Vector16*>(weights.data()),
@@ -65,12 +65,14 @@ bool warpgroups_have_equal_bits(simt::Stream& stream, LaunchWarpgroups launch) {
   };
   launch_product(stream, chunks, operands, epilogue);
   const auto expected = results();
-  for (const auto& [tokens, cut] :
-       {std::pair{64U, false}, {64U, true}, {128U, false}, {256U, false}}) {
-    launch(stream, plan_of(tokens, cut), operands, epilogue);
-    if (results() != expected) return false;
-  }
-  return true;
+  const auto has_equal_bits = [&](const WarpgroupBlock& block, bool cut) {
+    launch(stream, plan_of(block, cut), operands, epilogue);
+    return results() == expected;
+  };
+  return has_equal_bits(warpgroup_blocks[0], true) &&
+         std::ranges::all_of(warpgroup_blocks, [&](const WarpgroupBlock& block) {
+           return has_equal_bits(block, false);
+         });
 }
 
 }  // namespace tempera::gpu::inline TEMPERA_SIMT_FORM

@@ -9,8 +9,8 @@ namespace tempera::gpu::inline TEMPERA_SIMT_FORM {
 using LaunchWarpgroups = void (*)(simt::Stream&, const ProductPlan&, const ProductOperands&,
                                   const StoreProduct&);
 
-/// Whether a product of each number of tokens, of 576 inputs and 112 outputs, has bit for bit
-/// what `product` has of the same random operands, with inputs cut and whole: six launches and
+/// Whether a product by each of warpgroup_blocks, of 576 inputs and 112 outputs, has bit for bit
+/// what `product` has of the same random operands, and one whose inputs are cut: nine launches and
 /// their copies, a millisecond or two. `launch` is another one for tests.
 bool warpgroups_have_equal_bits(simt::Stream& stream, LaunchWarpgroups launch = launch_product);
 

@@ -9,24 +9,33 @@ namespace tempera::gpu {
 /// Inputs that warpgroup_product takes at least: two stages, by turns.
 constexpr unsigned warpgroup_inputs = 4 * step_inputs;
 
-/// Where things are in the shared memory of a block of warpgroup_product, which has 128 outputs of
-/// `Tokens` tokens: two groups of four warps, and each warp a tile of 16 outputs of all tokens. A
+/// What a block of warpgroup_product has: tiles of 16 outputs, and tokens.
+struct WarpgroupBlock {
+  unsigned tiles;
+  unsigned tokens;
+  friend constexpr bool operator==(const WarpgroupBlock&, const WarpgroupBlock&) = default;
+};
+
+/// The blocks that there is code for. The more outputs, the less often inputs are read again; the
+/// fewer, the more blocks there are for the multiprocessors.
+constexpr WarpgroupBlock warpgroup_blocks[] = {{4, 64},  {8, 64},   {12, 64},
+                                               {8, 128}, {12, 128}, {8, 256}};
+
+/// Where things are in the shared memory of a block of warpgroup_product, which has `Tiles` tiles
+/// of 16 outputs of `Tokens` tokens: groups of four warps, and each warp a tile of all tokens. A
 /// stage is 32 inputs, two steps.
-///   ring    [stages] of: weights [8 tiles, 2 steps, 32 lanes] of 16 bytes, and inputs
+///   ring    [stages] of: weights [Tiles, 2 steps, 32 lanes] of 16 bytes, and inputs
 ///           [Tokens / 8, 4, 8 tokens] of 16 bytes: core matrices of 8 tokens by 8 inputs
-///   total   [8 warps, Tokens / 2, 32 lanes] float32: the segments added so far, each by the thread
+///   total   [Tiles, Tokens / 2, 32 lanes] float32: the segments added so far, each by the thread
 ///           that has its sums
-template <unsigned Tokens>
+template <unsigned Tiles, unsigned Tokens>
 struct WarpgroupLayout {
-  static_assert(Tokens == 64 || Tokens == 128 || Tokens == 256);
+  static_assert(Tiles % 4 == 0 && (Tokens == 64 || Tokens == 128 || Tokens == 256));
   static constexpr unsigned tokens = Tokens;
-  static constexpr unsigned tiles = 8;  ///< of 16 outputs
+  static constexpr unsigned tiles = Tiles;
   static constexpr unsigned warps = tiles;
+  static constexpr unsigned groups = warps / 4;
   static constexpr unsigned threads = warps * 32;
-  /// Blocks that share a multiprocessor: one adds a segment while the other multiplies. The sums of
-  /// 256 tokens leave room for one.
-  static constexpr unsigned blocks_together = Tokens == 256 ? 1 : 2;
-  static constexpr unsigned stages = Tokens == 64 ? 6 : Tokens == 128 ? 3 : 4;
   static constexpr unsigned stage_inputs = 2 * step_inputs;
   static constexpr unsigned segment_stages = segment_inputs / stage_inputs;
   static constexpr unsigned tile_vectors = 2 * 32;
@@ -36,14 +45,25 @@ struct WarpgroupLayout {
   /// Bytes from the core matrices of 8 tokens to those of the next 8.
   static constexpr unsigned next_tokens = row_vectors * 8 * 16;
   static constexpr unsigned sums = Tokens / 2;  ///< that a thread has
-  static constexpr std::size_t ring_bytes = std::size_t{stages} * stage_vectors * 16;
   static constexpr std::size_t total_bytes =
       std::size_t{tiles} * tile_outputs * Tokens * sizeof(float);
+  /// Blocks that share a multiprocessor: one adds a segment while the other multiplies. More sums
+  /// leave room for one.
+  static constexpr unsigned blocks_together = Tiles * Tokens > 8 * 128 ? 1 : 2;
+  /// What its part of a multiprocessor's 228 KiB leaves for it beside its sums; 1 KiB is reserved.
+  static constexpr std::size_t ring_room =
+      (std::size_t{228} / blocks_together - 1) * 1024 - total_bytes;
+  static constexpr unsigned most_stages = Tiles == 4 ? 12 : 6;
+  static constexpr unsigned stages_with_room =
+      static_cast<unsigned>(ring_room / (std::size_t{stage_vectors} * 16));
+  static constexpr unsigned stages =
+      stages_with_room < most_stages ? stages_with_room : most_stages;
+  static constexpr std::size_t ring_bytes = std::size_t{stages} * stage_vectors * 16;
   static constexpr std::size_t shared_bytes = ring_bytes + total_bytes;
 
   /// The inputs that a thread copies: 16 bytes, `piece`, of the token, and of every token
-  /// rows_at_once further on. Eight neighbouring lanes write a core matrix, and all lanes of a warp
-  /// read 64 bytes of eight rows.
+  /// rows_at_once further on that the block has. Eight neighbouring lanes write a core matrix, and
+  /// all lanes of a warp read 64 bytes of eight rows.
   static constexpr unsigned rows_at_once = threads / row_vectors;
   TEMPERA_HOST_DEVICE static constexpr unsigned piece_of(unsigned thread) {
     return thread / 8 % row_vectors;
@@ -69,5 +89,21 @@ struct WarpgroupLayout {
                      output % 8 * 4 + token % 8 / 2);
   }
 };
+
+/// take(WarpgroupLayout<tiles, tokens>()) for a block of warpgroup_blocks.
+template <class Take>
+auto with_layout(const WarpgroupBlock& block, const Take& take) {
+  switch (block.tiles) {
+    case 4:
+      return take(WarpgroupLayout<4, 64>());
+    case 8:
+      return block.tokens == 64    ? take(WarpgroupLayout<8, 64>())
+             : block.tokens == 128 ? take(WarpgroupLayout<8, 128>())
+                                   : take(WarpgroupLayout<8, 256>());
+    default:
+      return block.tokens == 64 ? take(WarpgroupLayout<12, 64>())
+                                : take(WarpgroupLayout<12, 128>());
+  }
+}
 
 }  // namespace tempera::gpu

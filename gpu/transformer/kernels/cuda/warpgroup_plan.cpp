@@ -4,71 +4,57 @@
 #include <cmath>
 #include <limits>
 
-#include "gpu/transformer/kernels/cuda/warpgroup_layout.hpp"
-
 namespace tempera::gpu {
 
 namespace {
 
-// By calculated rates, which no device has confirmed. In a stage of N tokens the tensor cores take
-// four steps of N / 2 cycles. Of shared memory, 128 bytes a cycle, the copies write a stage, the
-// warps read its weights once, and each group of four its inputs. The second-level cache gives a
-// stage. The slowest of the three bounds it. Between the steps of one stage and the next a group
-// waits some 60 cycles; the other block of the multiprocessor, if there is one, fills that gap, and
-// multiplies while the sums of a segment go in and out.
-template <unsigned Tokens>
-double nanoseconds_of(const ProductPlan& plan, unsigned multiprocessors) {
-  using Layout = WarpgroupLayout<Tokens>;
-  constexpr double gap = 60;
-  constexpr double job_begins = 700;
+// In a stage of N tokens the tensor cores take two steps of N / 2 cycles for each group of four
+// warps. Of shared memory, 128 bytes a cycle, the copies write a stage, the warps read its weights
+// once, and each group its inputs. The second-level cache gives a stage. The slowest of the three
+// bounds it. Between the steps of one stage and the next a group waits; the other block of the
+// multiprocessor, if there is one, fills that gap, and multiplies while the sums of a segment go in
+// and out.
+template <class Layout>
+double nanoseconds_of(const ProductPlan& plan, unsigned multiprocessors,
+                      const WarpgroupRates& rates) {
   constexpr double weight_bytes = Layout::weight_vectors * 16.0;
   constexpr double stage_bytes = Layout::stage_vectors * 16.0;
   constexpr double input_bytes = stage_bytes - weight_bytes;
   constexpr double bytes_a_cycle = 128;
-  constexpr double steps = 2.0 * Tokens;
-  constexpr double shared = (stage_bytes + weight_bytes + 2 * input_bytes) / bytes_a_cycle;
+  constexpr double steps = double(Layout::groups) * Layout::tokens;
+  constexpr double shared =
+      (stage_bytes + weight_bytes + Layout::groups * input_bytes) / bytes_a_cycle;
   constexpr double adding = 2.0 * Layout::total_bytes / bytes_a_cycle;
-  const double cache = stage_bytes / h200_cache * h200_cycles;
-  const double stages =
-      double(std::min(plan.in, plan.part_segments * segment_inputs)) / Layout::stage_inputs;
+  const double cache = stage_bytes / rates.cache * h200_cycles;
+  const double stages = rates.waiting *
+                        double(std::min(plan.in, plan.part_segments * segment_inputs)) /
+                        Layout::stage_inputs;
   const double segments = plan.part_segments;
   const double together =
       stages * std::max({steps, shared + adding / Layout::segment_stages, cache});
-  const double alone = stages * std::max({steps + gap, shared, cache}) + segments * adding;
+  const double alone = stages * std::max({steps + rates.gap, shared, cache}) + segments * adding;
   const unsigned jobs = quotient_up(plan.jobs(), multiprocessors);
   const unsigned lonely = Layout::blocks_together == 1 ? jobs : jobs % 2;
   const double busiest = ((jobs - lonely) * together + lonely * alone) / h200_cycles +
-                         quotient_up(jobs, Layout::blocks_together) * job_begins;
+                         quotient_up(jobs, Layout::blocks_together) * rates.job_begins;
   return launch_nanoseconds + std::hypot(busiest, memory_nanoseconds(plan, multiprocessors));
-}
-
-template <unsigned Tokens>
-void set_layout(ProductPlan& plan) {
-  using Layout = WarpgroupLayout<Tokens>;
-  plan.stages = Layout::stages;
-  plan.job_units = Layout::tiles / plan.unit_tiles;
-  plan.shared_bytes = Layout::shared_bytes;
 }
 
 }  // namespace
 
-double nanoseconds_of_warpgroups(const ProductPlan& plan, unsigned multiprocessors) {
-  switch (8 * plan.token_tiles) {
-    case 64:
-      return nanoseconds_of<64>(plan, multiprocessors);
-    case 128:
-      return nanoseconds_of<128>(plan, multiprocessors);
-    default:
-      return nanoseconds_of<256>(plan, multiprocessors);
-  }
+double nanoseconds_of_warpgroups(const ProductPlan& plan, unsigned multiprocessors,
+                                 const WarpgroupRates& rates) {
+  return with_layout(block_of(plan), [&]<class Layout>(Layout) {
+    return nanoseconds_of<Layout>(plan, multiprocessors, rates);
+  });
 }
 
-ProductPlan plan_for_tokens(unsigned tokens, unsigned part_segments, unsigned rows, unsigned in,
-                            unsigned out, unsigned tiles, bool gated) {
+ProductPlan plan_for_blocks(const WarpgroupBlock& block, unsigned part_segments, unsigned rows,
+                            unsigned in, unsigned out, unsigned tiles, bool gated) {
   ProductPlan plan{};
   plan.form = ProductForm::warpgroups;
   plan.rows = rows;
-  plan.token_tiles = tokens / 8;
+  plan.token_tiles = block.tokens / 8;
   plan.in = in;
   plan.out = out;
   plan.tiles = tiles;
@@ -77,12 +63,14 @@ ProductPlan plan_for_tokens(unsigned tokens, unsigned part_segments, unsigned ro
   plan.segments = quotient_up(in, segment_inputs);
   plan.part_segments = std::min(part_segments, plan.segments);
   plan.parts = quotient_up(plan.segments, plan.part_segments);
-  plan.chunks = quotient_up(rows, tokens);
+  plan.chunks = quotient_up(rows, block.tokens);
   plan.window = 1;
   plan.adding = plan.parts == 1 ? Adding::own_block : Adding::next_kernel;
-  if (tokens == 64) set_layout<64>(plan);
-  if (tokens == 128) set_layout<128>(plan);
-  if (tokens == 256) set_layout<256>(plan);
+  plan.job_units = block.tiles / plan.unit_tiles;
+  with_layout(block, [&]<class Layout>(Layout) {
+    plan.stages = Layout::stages;
+    plan.shared_bytes = Layout::shared_bytes;
+  });
   plan.blocks = plan.jobs();
   return plan;
 }
@@ -92,11 +80,10 @@ std::optional<ProductPlan> plan_warpgroups(unsigned rows, unsigned in, unsigned 
   if (!device.warpgroups || in % warpgroup_inputs != 0) return std::nullopt;
   double least = std::numeric_limits<double>::infinity();
   std::optional<ProductPlan> best;
-  for (const unsigned tokens : {64U, 128U, 256U}) {
-    // A smaller tile has room for all rows.
-    if (tokens > 64 && rows <= tokens / 2) break;
+  for (const WarpgroupBlock& block : warpgroup_blocks) {
+    if (!suits_rows(block, rows)) continue;
     for (unsigned segments = 1; segments <= quotient_up(in, segment_inputs); ++segments) {
-      const ProductPlan plan = plan_for_tokens(tokens, segments, rows, in, out, tiles, gated);
+      const ProductPlan plan = plan_for_blocks(block, segments, rows, in, out, tiles, gated);
       if (plan.shared_bytes > device.shared_bytes) break;
       const double time = predicted_nanoseconds(plan, gated, device.multiprocessors);
       if (time >= least) continue;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "gpu/transformer/kernels/cuda/product_plan.hpp"
+#include "gpu/transformer/kernels/cuda/warpgroup_layout.hpp"
 
 namespace tempera::gpu {
 
@@ -18,12 +19,32 @@ inline double memory_nanoseconds(const ProductPlan& plan, unsigned multiprocesso
   return tiles * tile_outputs * plan.in * 2 / multiprocessors / memory;
 }
 
-/// The plan of warpgroup_product for blocks of so many tokens, 64, 128 or 256, and so many segments
-/// of a part at most, whatever it is predicted to take. Sizes: as plan_product has them.
-ProductPlan plan_for_tokens(unsigned tokens, unsigned part_segments, unsigned rows, unsigned in,
-                            unsigned out, unsigned tiles, bool gated);
+/// The plan of warpgroup_product for blocks of warpgroup_blocks, and so many segments of a part at
+/// most, whatever it is predicted to take. Sizes: as plan_product has them.
+ProductPlan plan_for_blocks(const WarpgroupBlock& block, unsigned part_segments, unsigned rows,
+                            unsigned in, unsigned out, unsigned tiles, bool gated);
+
+/// What a block of such a plan has.
+inline WarpgroupBlock block_of(const ProductPlan& plan) {
+  return {plan.job_units * plan.unit_tiles, 8 * plan.token_tiles};
+}
+
+/// Whether blocks of these tokens are worth a plan for so many rows: no smaller ones hold them all.
+constexpr bool suits_rows(const WarpgroupBlock& block, unsigned rows) {
+  return block.tokens == 64 || rows > block.tokens / 2;
+}
+
+/// What the time of warpgroup_product is calculated from, for one multiprocessor. No device has
+/// confirmed these; part 8 of ./gpu-check measures plans and fits them.
+struct WarpgroupRates {
+  double cache = h200_cache;  ///< bytes a nanosecond of the second-level cache
+  double gap = 60;            ///< cycles between the steps of two stages
+  double job_begins = 700;    ///< nanoseconds of a block's beginning and end
+  double waiting = 1;         ///< what a stage takes, of its calculated time
+};
 
 /// What warpgroup_product takes, without the second phase of a plan that cuts the inputs.
-double nanoseconds_of_warpgroups(const ProductPlan& plan, unsigned multiprocessors);
+double nanoseconds_of_warpgroups(const ProductPlan& plan, unsigned multiprocessors,
+                                 const WarpgroupRates& rates = {});
 
 }  // namespace tempera::gpu

@@ -73,10 +73,9 @@ TEMPERA_ON_DEVICE inline void store_segment(const ProductPlan& plan, const Produ
 /// One block's outputs and tokens, and some of their segments. Grid: plan.blocks, a block for each
 /// job; threads and shared memory: WarpgroupLayout's. If the plan cuts the inputs, add_segments
 /// ends the product.
-template <unsigned Tokens, class Epilogue>
-TEMPERA_KERNEL(WarpgroupLayout<Tokens>::threads, WarpgroupLayout<Tokens>::blocks_together)
+template <class Layout, class Epilogue>
+TEMPERA_KERNEL(Layout::threads, Layout::blocks_together)
 warpgroup_product(const ProductPlan plan, const ProductOperands operands, const Epilogue epilogue) {
-  using Layout = WarpgroupLayout<Tokens>;
   constexpr unsigned ahead = Layout::stages - 1;
   auto* const ring = simt::shared_memory<simt::Vector16>();
   auto* const total = simt::shared_memory<float>(Layout::ring_bytes);

@@ -2,6 +2,7 @@
 // devices has no such code.
 #include "base/error.hpp"
 #include "gpu/device/device_system.hpp"
+#include "gpu/transformer/kernels/cuda/warpgroup_plan.hpp"
 #include "gpu/transformer/kernels/cuda/warpgroup_product_launch.hpp"
 
 namespace tempera::gpu::inline TEMPERA_SIMT_FORM {
@@ -10,28 +11,16 @@ namespace tempera::gpu::inline TEMPERA_SIMT_FORM {
 
 namespace {
 
-template <unsigned Tokens, class Epilogue>
-void launch_for(simt::Stream& stream, const ProductPlan& plan, const ProductOperands& operands,
-                const Epilogue& epilogue) {
-  simt::launch({.blocks = {plan.blocks},
-                .threads = WarpgroupLayout<Tokens>::threads,
-                .shared_bytes = plan.shared_bytes},
-               stream, warpgroup_product<Tokens, Epilogue>, plan, operands, epilogue);
-}
-
 template <class Epilogue>
 void launch_any(simt::Stream& stream, const ProductPlan& plan, const ProductOperands& operands,
                 const Epilogue& epilogue) {
   if (operands.quantised != nullptr || operands.inputs.rows == nullptr)
     throw Bug("warpgroup_product takes fragments, and rows as they are");
-  switch (8 * plan.token_tiles) {
-    case 64:
-      return launch_for<64>(stream, plan, operands, epilogue);
-    case 128:
-      return launch_for<128>(stream, plan, operands, epilogue);
-    default:
-      return launch_for<256>(stream, plan, operands, epilogue);
-  }
+  with_layout(block_of(plan), [&]<class Layout>(Layout) {
+    simt::launch(
+        {.blocks = {plan.blocks}, .threads = Layout::threads, .shared_bytes = plan.shared_bytes},
+        stream, warpgroup_product<Layout, Epilogue>, plan, operands, epilogue);
+  });
 }
 
 }  // namespace

@@ -12,7 +12,7 @@
 #include "gpu/transformer/kernels/cuda/attention_launch.hpp"
 #include "gpu/transformer/kernels/cuda/product_launch.hpp"
 #include "gpu/transformer/kernels/cuda/rows.cuh"
-#include "gpu/transformer/kernels/cuda/warpgroup_layout.hpp"
+#include "gpu/transformer/kernels/cuda/warpgroup_plan.hpp"
 #include "tests/catch.hpp"
 #include "tests/gpu/transformer/pages_at.hpp"
 #include "tests/simt/transformer/contract.hpp"
@@ -90,14 +90,12 @@ gpu::ProductPlan plan_of_many_rows() {
   REQUIRE(plan.has_value());
   return *plan;
 }
-/// 128 rows × 1024 inputs → 128 outputs, by two blocks of warpgroup_product.
-gpu::ProductPlan plan_of_four_warps() {
+/// 1024 inputs, and two blocks of warpgroup_product, one after the other for the tokens.
+gpu::ProductPlan plan_of_four_warps(const gpu::WarpgroupBlock& block = {8, 64}) {
   const auto plan =
-      gpu::plan_warpgroups(128, 1024, 128, 8, false, {2, std::size_t{227} * 1024, true});
-  REQUIRE(plan.has_value());
-  REQUIRE(plan->token_tiles == 8);
-  REQUIRE(plan->parts == 1);
-  return *plan;
+      gpu::plan_for_blocks(block, 2, 2 * block.tokens, 1024, block.tiles * 16, block.tiles, false);
+  REQUIRE(plan.blocks == 2);
+  return plan;
 }
 Accesses::Counts of_plan(const gpu::ProductPlan& plan) {
   std::mt19937 random(5);
@@ -296,18 +294,22 @@ TEST_CASE("a block of a product of many rows moves the bytes that its prediction
 
 TEST_CASE("a block of a product by four warps moves the bytes that its prediction counts") {
   if (!has_steps_of_four_warps) return;
-  using Layout = gpu::WarpgroupLayout<64>;
-  const gpu::ProductPlan plan = plan_of_four_warps();
-  const std::uint64_t stages = plan.in / Layout::stage_inputs;
-  constexpr std::uint64_t stage_bytes = std::uint64_t{Layout::stage_vectors} * 16;
-  constexpr std::uint64_t weight_bytes = std::uint64_t{Layout::weight_vectors} * 16;
-  const Accesses::Counts found = of_plan(plan);
-  CHECK(found.sectors == plan.blocks * (stages * stage_bytes + Layout::total_bytes) / 32);
-  // Weights are read once, and after the last stage one that nobody uses; every segment's sums go
-  // in and out. What copies write and steps read is not counted here.
-  const std::uint64_t shared_bytes =
-      (stages + 1) * weight_bytes + std::uint64_t{2} * plan.segments * Layout::total_bytes;
-  CHECK(found.turns == plan.blocks * shared_bytes / 128);
+  for (const gpu::WarpgroupBlock& block : gpu::warpgroup_blocks) {
+    INFO("tiles " << block.tiles << ", tokens " << block.tokens);
+    const gpu::ProductPlan plan = plan_of_four_warps(block);
+    const Accesses::Counts found = of_plan(plan);
+    gpu::with_layout(block, [&]<class Layout>(Layout) {
+      const std::uint64_t stages = plan.in / Layout::stage_inputs;
+      constexpr std::uint64_t stage_bytes = std::uint64_t{Layout::stage_vectors} * 16;
+      constexpr std::uint64_t weight_bytes = std::uint64_t{Layout::weight_vectors} * 16;
+      CHECK(found.sectors == plan.blocks * (stages * stage_bytes + Layout::total_bytes) / 32);
+      // Weights are read once, and after the last stage one that nobody uses; every segment's sums
+      // go in and out. What copies write and steps read is not counted here.
+      const std::uint64_t shared_bytes =
+          (stages + 1) * weight_bytes + std::uint64_t{2} * plan.segments * Layout::total_bytes;
+      CHECK(found.turns == plan.blocks * shared_bytes / 128);
+    });
+  }
 }
 
 }  // namespace tempera::lab::ptx
