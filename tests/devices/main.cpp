@@ -49,6 +49,7 @@ constexpr Part parts[] = {
     {3, "tapes of a finite model", [](Extent) { return tapes_against_host(); }},
     {4, "law of 10^4 states", [](Extent) { return law_of_ten_thousand_states(); }},
     {5, "short run", [](Extent) { return short_run(); }},
+    {8, "plans of products", [](Extent) { return measured_plans(); }},
 };
 
 /// Whether the part did not fail.
@@ -122,8 +123,9 @@ int run_parts(const Wish& wish) {
 int main(int argc, char* argv[]) {
   const std::optional<Wish> wish = wish_of(argc, argv);
   if (!wish) {
-    std::fprintf(stderr,
-                 "gpu_check: give --part with one of 1 to 6, --quick, --describe, or nothing\n");
+    std::fprintf(
+        stderr,
+        "gpu_check: give --part with one of 1 to 6 or 8, --quick, --describe, or nothing\n");
     return 2;
   }
   const int code = run_parts(*wish);

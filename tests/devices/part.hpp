@@ -29,6 +29,7 @@ Finding tapes_against_host();
 Finding law_of_ten_thousand_states();
 Finding short_run();
 Finding speed_against_the_device(Extent extent);
+Finding measured_plans();
 
 /// Part 1 compares what a device has answered, [tiles, 16, 8] bits of float32, against the model.
 /// instruction: which has taken the steps. arithmetic: whose steps they should be.

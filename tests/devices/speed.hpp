@@ -29,7 +29,7 @@ void measure_8_bit_attention(SpeedRun& run, const ModelShape& shape, std::size_t
                              std::size_t context);
 
 /// Measures attention of fours of rows that share pages, together against each row alone: all whole
-/// splits of `context` positions shared, and as few as a step takes rows together for.
+/// splits of `context` positions shared, as few as a step takes rows together for, and fewer.
 void measure_shared_attention(SpeedRun& run, const ModelShape& shape, std::size_t rows,
                               std::size_t context);
 

@@ -1,33 +1,19 @@
 // Part 6: the products of a model and its head, as fractions of the bandwidth.
 #include <algorithm>
 
-#include "gpu/transformer/cache/page_shape.hpp"
 #include "gpu/transformer/kernels/product_input_memory.hpp"
-#include "gpu/transformer/weights/filled_tensors.hpp"
+#include "tests/devices/model_products.hpp"
 #include "tests/devices/own_arithmetic.hpp"
 #include "tests/devices/some_inputs.hpp"
 #include "tests/devices/speed.hpp"
 #include "tests/gpu/transformer/default_kernels.hpp"
-#include "tests/gpu/transformer/pages_at.hpp"
 
 namespace tempera::gpu {
 
 namespace {
 
-enum class Form { store, add, gate };
-
-struct Product {
-  const char* name;
-  std::size_t in;
-  std::size_t out;  // of a gated one, gate's alone
-  Form form;
-  bool is_head = false;
-
-  std::uint64_t weights() const { return std::uint64_t{in} * out * (form == Form::gate ? 2 : 1); }
-};
-
 /// Seconds of one product. Copies of the matrix take turns, so that each comes from memory.
-double product_seconds(const SpeedRun& run, const Kernels& kernels, const Product& product,
+double product_seconds(const SpeedRun& run, const Kernels& kernels, const ModelProduct& product,
                        std::size_t rows, std::vector<PackedMatrix>& copies) {
   DeviceMemory<std::uint16_t> given = some_inputs(rows * product.in);
   const ProductInputs inputs{nullptr, given.data()};
@@ -37,44 +23,19 @@ double product_seconds(const SpeedRun& run, const Kernels& kernels, const Produc
   std::size_t turn = 0;
   return seconds_per_call(run.timing, [&] {
     const MatrixView matrix = copies[turn++ % copies.size()].view();
-    if (product.form == Form::store)
+    if (product.form == ModelProduct::Form::store)
       kernels.multiply(matrix, inputs, rows, product.out, outputs.data());
-    else if (product.form == Form::add)
+    else if (product.form == ModelProduct::Form::add)
       kernels.multiply_and_add(matrix, inputs, rows, product.out, outputs.data());
     else
       kernels.multiply_gated(matrix, inputs, rows, product.out, gated.view());
   });
 }
 
-/// Makes as many copies as are beyond every cache, a gigabyte in all, and at least two.
-std::vector<PackedMatrix> copies_of(const Product& product, Arithmetic arithmetic) {
-  constexpr std::uint64_t beyond_caches = std::uint64_t{1} << 30;
-  const std::uint64_t bytes = 2 * product.weights();
-  const std::uint64_t count = std::clamp<std::uint64_t>(beyond_caches / bytes, 2, 40);
-  FilledTensors tensors(7);
-  std::vector<PackedMatrix> copies;
-  for (std::uint64_t i = 0; i < count; ++i) {
-    copies.push_back(
-        product.form == Form::gate
-            ? tensors.stacked({{"gate", product.out}, {"up", product.out}}, product.in, arithmetic)
-            : tensors.matrix("weights", product.out, product.in, arithmetic));
-  }
-  return copies;
-}
-
 }  // namespace
 
 void measure_products(SpeedRun& run, const ModelShape& shape,
                       std::span<const std::size_t> batches) {
-  const DecoderConfig& config = shape.config;
-  const std::size_t query = config.num_attention_heads * config.head_dim;
-  const std::size_t key_value = config.num_key_value_heads * config.head_dim;
-  const Product products[] = {
-      {"query, key, value", config.hidden_size, query + 2 * key_value, Form::store},
-      {"attention output", query, config.hidden_size, Form::add},
-      {"gate and up", config.hidden_size, config.intermediate_size, Form::gate},
-      {"down", config.intermediate_size, config.hidden_size, Form::add},
-      {"head", config.hidden_size, config.vocab_size, Form::store, true}};
   const Kernels& kernels = default_kernels(own_arithmetic());
   constexpr std::size_t compared[] = {1, 16, 64};
   double invariant[std::size(compared)] = {};
@@ -83,7 +44,7 @@ void measure_products(SpeedRun& run, const ModelShape& shape,
   constexpr std::size_t many_rows = 512;
   double many_rows_seconds = 0.0;
   double many_rows_operations = 0.0;
-  for (const Product& product : products) {
+  for (const ModelProduct& product : products_of(shape.config)) {
     auto copies = copies_of(product, kernels.arithmetic());
     for (const std::size_t rows : batches) {
       const double seconds = product_seconds(run, kernels, product, rows, copies);
@@ -101,9 +62,8 @@ void measure_products(SpeedRun& run, const ModelShape& shape,
       invariant[index] += seconds;
       // An order-dependent form may also be the invariant one.
       order_dependent[index] += std::min(
-          seconds,
-          order_dependent_seconds(run.timing, product.out * (product.form == Form::gate ? 2 : 1),
-                                  product.in, rows));
+          seconds, order_dependent_seconds(run.timing, product.out * (product.is_gated() ? 2 : 1),
+                                           product.in, rows));
     }
     if (product.is_head) continue;
     many_rows_seconds += product_seconds(run, kernels, product, many_rows, copies);

@@ -1,0 +1,195 @@
+// Part 8: what plans of products take, beside what is predicted of them, and the rates that the
+// measurements would give the planner.
+#include <algorithm>
+#include <bit>
+#include <cstdio>
+
+#include "gpu/device/device_system.hpp"
+#include "tests/devices/device_clock.hpp"
+#include "tests/devices/model_products.hpp"
+#include "tests/devices/own_arithmetic.hpp"
+#include "tests/devices/part.hpp"
+#include "tests/devices/plan_measurements.hpp"
+#include "tests/devices/product_by_plan.hpp"
+#include "tests/devices/some_inputs.hpp"
+
+namespace tempera::gpu {
+
+namespace {
+
+/// A product of so many rows on the device, by one plan after another.
+class PlannedProduct {
+ public:
+  PlannedProduct(const Timing& timing, const CudaKernels& kernels, const ModelProduct& product,
+                 std::size_t rows)
+      : timing_(timing),
+        kernels_(kernels),
+        product_(product),
+        size_(rows * product.out),
+        inputs_(some_inputs(rows * product.in)),
+        stored_(product.is_gated() ? 1 : size_),
+        gated_(product.is_gated() ? size_ : 1) {}
+
+  /// Nanoseconds by this plan. Copies of the matrix take turns, so that each comes from memory. On
+  /// fibers one call is enough, for nothing is made of its time.
+  double nanoseconds(const ProductPlan& plan, const std::vector<PackedMatrix>& copies) {
+    std::size_t turn = 0;
+    const auto call = [&] { multiply(plan, copies[turn++ % copies.size()]); };
+    const bool is_device = timing_.group_seconds > 0.0;
+    return 1e9 * (is_device ? seconds_per_call(timing_, call) : timing_.clock.seconds_of(call));
+  }
+
+  /// Whether this plan gives the bits of the first that was asked for.
+  bool has_equal_bits(const ProductPlan& plan, const PackedMatrix& matrix) {
+    multiply(plan, matrix);
+    std::vector<std::uint32_t> bits(size_);
+    if (product_.is_gated()) {
+      const auto found = gated_.download(0, size_);
+      std::copy(found.begin(), found.end(), bits.begin());
+    } else {
+      const auto found = stored_.download(0, size_);
+      std::transform(found.begin(), found.end(), bits.begin(),
+                     [](float value) { return std::bit_cast<std::uint32_t>(value); });
+    }
+    if (first_.empty()) first_ = bits;
+    return bits == first_;
+  }
+
+ private:
+  void multiply(const ProductPlan& plan, const PackedMatrix& matrix) {
+    multiply_by_plan(kernels_, plan, matrix.view(), inputs_.data(),
+                     product_.is_gated() ? PlannedResults{nullptr, gated_.data()}
+                                         : PlannedResults{stored_.data(), nullptr});
+  }
+
+  const Timing& timing_;
+  const CudaKernels& kernels_;
+  ModelProduct product_;
+  std::size_t size_;
+  DeviceMemory<std::uint16_t> inputs_;
+  DeviceMemory<float> stored_;
+  DeviceMemory<std::uint16_t> gated_;
+  std::vector<std::uint32_t> first_;
+};
+
+const char* word_for(ProductForm form) {
+  return form == ProductForm::chunks  ? "chunks"
+         : form == ProductForm::tiles ? "tiles"
+                                      : "steps of four warps";
+}
+
+/// A plan and its time, as a line of JSON, which is printed.
+void print_plan(const MeasuredProduct& product, const MeasuredPlan& each, double predicted,
+                bool chosen) {
+  const nlohmann::ordered_json line = {{"part", 8},
+                                       {"product", product.name},
+                                       {"rows", each.plan.rows},
+                                       {"form", word_for(each.plan.form)},
+                                       {"outputs", each.plan.job_units * each.plan.unit_tiles * tile_outputs},
+                                       {"tokens", 8 * each.plan.token_tiles},
+                                       {"parts", each.plan.parts},
+                                       {"blocks", each.plan.blocks},
+                                       {"microseconds", each.nanoseconds * 1e-3},
+                                       {"predicted", predicted * 1e-3},
+                                       {"chosen", chosen}};
+  std::printf("%s\n", line.dump().c_str());
+  std::fflush(stdout);
+}
+
+struct Measurements {
+  std::vector<MeasuredProduct> products;
+  std::size_t plans = 0;
+  std::size_t different = 0;  ///< plans whose bits are not the first one's
+};
+
+/// Measures every plan of a shape's layer for these numbers of rows.
+void measure(Measurements& all, const Timing& timing, const CudaKernels& kernels,
+             const std::string& name, const DecoderConfig& config,
+             std::span<const std::size_t> batches) {
+  const ProductDevice device = product_device(kernels);
+  for (const ModelProduct& product : products_of(config)) {
+    if (product.is_head) continue;
+    const auto copies = copies_of(product, kernels.arithmetic());
+    for (const std::size_t rows : batches) {
+      PlannedProduct planned(timing, kernels, product, rows);
+      MeasuredProduct& measured = all.products.emplace_back(
+          MeasuredProduct{name + ", " + product.name, product.is_gated(), {}});
+      const auto sizes = [&](auto plan_for) {
+        return plan_for(static_cast<unsigned>(rows), static_cast<unsigned>(product.in),
+                        static_cast<unsigned>(product.out),
+                        static_cast<unsigned>(copies.front().out / lanes), product.is_gated());
+      };
+      const auto plans = sizes([&](auto... size) { return plans_to_measure(size..., device); });
+      for (const ProductPlan& plan : plans) {
+        all.different += planned.has_equal_bits(plan, copies.front()) ? 0 : 1;
+        measured.plans.push_back({plan, planned.nanoseconds(plan, copies)});
+      }
+      const auto predicted = [&](const MeasuredPlan& each) {
+        return predicted_nanoseconds(each.plan, measured.gated, device.multiprocessors);
+      };
+      const auto chosen = std::ranges::min_element(measured.plans, {}, predicted);
+      for (const MeasuredPlan& each : measured.plans)
+        print_plan(measured, each, predicted(each), &each == &*chosen);
+      all.plans += plans.size();
+    }
+  }
+}
+
+/// A layer that fibers multiply with in seconds.
+DecoderConfig layer_for_fibers() {
+  DecoderConfig config;
+  config.hidden_size = 576;  // two segments
+  config.intermediate_size = 64;
+  config.num_attention_heads = 5;
+  config.num_key_value_heads = 1;
+  config.head_dim = 16;
+  return config;
+}
+
+std::string words_of(const Choices& choices) {
+  char words[80];
+  std::snprintf(words, sizeof words, "%.3f of the fastest's time in the mean and %.3f at most",
+                choices.mean, choices.most);
+  return words;
+}
+
+}  // namespace
+
+Finding measured_plans() {
+  const bool on_device = device_system() == "CUDA";
+  const Timing timing{{}, on_device ? 0.004 : 0.0};
+  const CudaKernels kernels(8, std::nullopt, StepForm::launches, own_arithmetic());
+  Measurements all;
+  if (on_device) {
+    constexpr std::size_t batches[] = {64, 128, 256, 512};
+    for (const char* name : {"qwen3-8b", "qwen3-4b"})
+      measure(all, timing, kernels, name, find_model_shape(name)->config, batches);
+  } else {
+    constexpr std::size_t batches[] = {40, 136};
+    measure(all, timing, kernels, "a small layer", layer_for_fibers(), batches);
+  }
+  const unsigned multiprocessors = product_device(kernels).multiprocessors;
+  const Choices now = choices_by({}, all.products, multiprocessors);
+  const WarpgroupRates fitted = fitted_rates(all.products, multiprocessors);
+  const Choices then = choices_by(fitted, all.products, multiprocessors);
+  Finding finding;
+  finding.verdict = all.different == 0 ? Finding::Verdict::holds : Finding::Verdict::fails;
+  finding.words = std::to_string(all.different) + " of " + std::to_string(all.plans) +
+                  " plans give other bits; the planner's choice takes " + words_of(now) +
+                  (on_device ? ", and by the rates that fit " + words_of(then)
+                             : "; times are a host's, which say nothing of a device");
+  finding.numbers = {{"plans", all.plans},
+                     {"different", all.different},
+                     {"choice", {{"mean", now.mean}, {"most", now.most}}},
+                     {"error", error_of({}, all.products, multiprocessors)},
+                     {"fitted",
+                      {{"cache", fitted.cache},
+                       {"gap", fitted.gap},
+                       {"job_begins", fitted.job_begins},
+                       {"waiting", fitted.waiting},
+                       {"error", error_of(fitted, all.products, multiprocessors)},
+                       {"choice", {{"mean", then.mean}, {"most", then.most}}}}}};
+  return finding;
+}
+
+}  // namespace tempera::gpu

@@ -1,0 +1,27 @@
+#include "tests/devices/product_by_plan.hpp"
+
+#include "gpu/transformer/kernels/cuda/cuda_device.cuh"
+
+namespace tempera::gpu {
+
+ProductDevice product_device(const CudaKernels& kernels) { return kernels.device().limits; }
+
+void multiply_by_plan(const CudaKernels& kernels, const ProductPlan& plan, const MatrixView& matrix,
+                      const std::uint16_t* inputs, const PlannedResults& results) {
+  CudaKernels::Device& device = kernels.device();
+  device.scratch.ensure_size(plan.scratch_floats());
+  device.counters.ensure_size(plan.counters());
+  const ProductOperands operands{reinterpret_cast<const simt::Vector16*>(matrix.fragments),
+                                 {.rows = inputs},
+                                 device.scratch.data(),
+                                 device.counters.data(),
+                                 nullptr,
+                                 nullptr};
+  if (results.gated != nullptr) {
+    launch_product(device.stream, plan, operands, GateProduct{results.gated});
+  } else {
+    launch_product(device.stream, plan, operands, StoreProduct{results.stored, nullptr});
+  }
+}
+
+}  // namespace tempera::gpu
