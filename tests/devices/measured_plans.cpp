@@ -81,17 +81,18 @@ const char* word_for(ProductForm form) {
 /// A plan and its time, as a line of JSON, which is printed.
 void print_plan(const MeasuredProduct& product, const MeasuredPlan& each, double predicted,
                 bool chosen) {
-  const nlohmann::ordered_json line = {{"part", 8},
-                                       {"product", product.name},
-                                       {"rows", each.plan.rows},
-                                       {"form", word_for(each.plan.form)},
-                                       {"outputs", each.plan.job_units * each.plan.unit_tiles * tile_outputs},
-                                       {"tokens", 8 * each.plan.token_tiles},
-                                       {"parts", each.plan.parts},
-                                       {"blocks", each.plan.blocks},
-                                       {"microseconds", each.nanoseconds * 1e-3},
-                                       {"predicted", predicted * 1e-3},
-                                       {"chosen", chosen}};
+  const nlohmann::ordered_json line = {
+      {"part", 8},
+      {"product", product.name},
+      {"rows", each.plan.rows},
+      {"form", word_for(each.plan.form)},
+      {"outputs", each.plan.job_units * each.plan.unit_tiles * tile_outputs},
+      {"tokens", 8 * each.plan.token_tiles},
+      {"parts", each.plan.parts},
+      {"blocks", each.plan.blocks},
+      {"microseconds", each.nanoseconds * 1e-3},
+      {"predicted", predicted * 1e-3},
+      {"chosen", chosen}};
   std::printf("%s\n", line.dump().c_str());
   std::fflush(stdout);
 }

@@ -27,8 +27,8 @@ std::vector<MeasuredProduct> measured_by(const WarpgroupRates& rates) {
   for (const Sizes& sizes : sizes_of_layer) {
     for (const unsigned rows : {64U, 128U, 256U, 512U}) {
       MeasuredProduct product{sizes.name, sizes.gated, {}};
-      for (const ProductPlan& plan : plans_to_measure(rows, sizes.in, sizes.out, sizes.tiles,
-                                                      sizes.gated, h200)) {
+      for (const ProductPlan& plan :
+           plans_to_measure(rows, sizes.in, sizes.out, sizes.tiles, sizes.gated, h200)) {
         product.plans.push_back(
             {plan, predicted_by(rates, plan, sizes.gated, h200.multiprocessors)});
       }
@@ -50,14 +50,13 @@ TEST_CASE("every number of parts is measured once for each block, and the form w
   // Whatever the planner chooses is among them.
   for (const Sizes& sizes : sizes_of_layer) {
     for (const unsigned rows : {33U, 64U, 100U, 128U, 256U, 512U}) {
-      const auto chosen =
-          plan_product(rows, sizes.in, sizes.out, sizes.tiles, sizes.gated, h200);
+      const auto chosen = plan_product(rows, sizes.in, sizes.out, sizes.tiles, sizes.gated, h200);
       const auto plans =
           plans_to_measure(rows, sizes.in, sizes.out, sizes.tiles, sizes.gated, h200);
       CHECK(std::any_of(plans.begin(), plans.end(), [&](const ProductPlan& plan) {
         return plan.form == chosen.form && plan.token_tiles == chosen.token_tiles &&
-               plan.job_units == chosen.job_units &&
-               plan.parts == chosen.parts && plan.blocks == chosen.blocks;
+               plan.job_units == chosen.job_units && plan.parts == chosen.parts &&
+               plan.blocks == chosen.blocks;
       }));
     }
   }

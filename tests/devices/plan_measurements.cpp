@@ -71,7 +71,7 @@ WarpgroupRates fitted_rates(std::span<const MeasuredProduct> products, unsigned 
     bool improved = true;
     while (improved) {
       improved = false;
-      for (double WarpgroupRates::* const rate :
+      for (double WarpgroupRates::*const rate :
            {&WarpgroupRates::cache, &WarpgroupRates::gap, &WarpgroupRates::job_begins,
             &WarpgroupRates::waiting}) {
         for (const double by : {factor, 1 / factor}) {

@@ -44,8 +44,8 @@ Choices choices_by(const WarpgroupRates& rates, std::span<const MeasuredProduct>
 double error_of(const WarpgroupRates& rates, std::span<const MeasuredProduct> products,
                 unsigned multiprocessors);
 
-/// The rates whose error_of is least: from the given ones on, one after another is taken up or down
-/// by ever smaller factors while that makes it less.
+/// The rates whose error_of is least: from the given ones on, one after another is multiplied or
+/// divided by ever smaller factors while that makes it less.
 WarpgroupRates fitted_rates(std::span<const MeasuredProduct> products, unsigned multiprocessors);
 
 }  // namespace tempera::gpu

@@ -1,6 +1,5 @@
-#include "tests/devices/product_by_plan.hpp"
-
 #include "gpu/transformer/kernels/cuda/cuda_device.cuh"
+#include "tests/devices/product_by_plan.hpp"
 
 namespace tempera::gpu {
 

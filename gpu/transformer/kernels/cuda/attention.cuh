@@ -48,7 +48,8 @@ TEMPERA_ON_DEVICE inline void attend_group(const AttentionWork& work, const RowG
   const AttentionScratch& scratch = work.scratch;
   const TokenRows& batch = work.batch;
   const auto size = static_cast<unsigned>(shape.head_dim);
-  const auto sharing = static_cast<unsigned>(shape.heads / shape.key_value_heads);
+  const unsigned sharing =
+      static_cast<unsigned>(shape.heads) / static_cast<unsigned>(shape.key_value_heads);
   const unsigned tiles = (sharing + Queries - 1) / Queries;
   const unsigned split = simt::block().x;
   const unsigned key_head = simt::block().y / tiles;
@@ -59,9 +60,13 @@ TEMPERA_ON_DEVICE inline void attend_group(const AttentionWork& work, const RowG
   const unsigned leader = group.row(0);
   const unsigned position = batch.positions[leader];
   if (first > position) return;
+  // Read again for each of several rows; a row that is alone keeps its own in a register.
+  const auto position_of = [&](unsigned r) {
+    return Rows == 1 ? position : batch.positions[group.row(r)];
+  };
   // Positions of the split that a row sees; a group's longest row is that of the most.
-  const auto count_of = [&](unsigned row) {
-    const unsigned left = batch.positions[row] + 1 - first;
+  const auto count_of = [&](unsigned r) {
+    const unsigned left = position_of(r) + 1 - first;
     return left < split_positions ? left : split_positions;
   };
   unsigned counts[Rows];
@@ -69,7 +74,7 @@ TEMPERA_ON_DEVICE inline void attend_group(const AttentionWork& work, const RowG
   unsigned fewest = split_positions;
   TEMPERA_UNROLL
   for (unsigned r = 0; r < Rows; ++r) {
-    counts[r] = r < group.rows ? count_of(group.row(r)) : 0;
+    counts[r] = r < group.rows ? count_of(r) : 0;
     count = counts[r] > count ? counts[r] : count;
     fewest = counts[r] < fewest ? counts[r] : fewest;
   }
@@ -151,7 +156,7 @@ TEMPERA_ON_DEVICE inline void attend_group(const AttentionWork& work, const RowG
       TEMPERA_NO_UNROLL
       for (unsigned pass = scaled && !is_query ? 0 : 1; pass < 2; ++pass) {
         turn_head(projected(row) + begin, is_query ? rotation.query_norm : rotation.key_norm,
-                  rotation, batch.positions[row], size, half, [&](unsigned d, float value) {
+                  rotation, position_of(r), size, half, [&](unsigned d, float value) {
                     if (is_query) {
                       query_element(r * Queries + q, d) = value;
                     } else if (scaled && pass == 0) {
@@ -336,7 +341,7 @@ TEMPERA_ON_DEVICE inline void attend_group(const AttentionWork& work, const RowG
   for (unsigned r = 0; r < group.rows; ++r) {
     const unsigned row = group.row(r);
     const float* const of_row = runs + r * Queries * size;
-    const unsigned used_runs = (count_of(row) + run_positions - 1) / run_positions;
+    const unsigned used_runs = (count_of(r) + run_positions - 1) / run_positions;
     for (unsigned e = thread; e < heads * size; e += attention_threads) {
       float sum = of_row[e];
       for (unsigned w = 1; w < used_runs; ++w) sum += of_row[w * all_queries * size + e];
@@ -346,7 +351,7 @@ TEMPERA_ON_DEVICE inline void attend_group(const AttentionWork& work, const RowG
 
   // The block that finds a row's other splits there combines them.
   auto* const arrived = simt::shared_memory<std::uint32_t>(layout.arrived_begin(all_queries));
-  const auto splits_of = [&](unsigned row) { return batch.positions[row] / split_positions + 1; };
+  const auto splits_of = [&](unsigned r) { return position_of(r) / split_positions + 1; };
   simt::fence();
   simt::barrier();
   if (thread < group.rows) {
@@ -354,13 +359,13 @@ TEMPERA_ON_DEVICE inline void attend_group(const AttentionWork& work, const RowG
     std::uint32_t* const counter =
         scratch.counters + std::size_t{row} * simt::blocks().y + simt::block().y;
     arrived[thread] = simt::atomic_add(counter, 1U) + 1;
-    if (arrived[thread] == splits_of(row)) *counter = 0;
+    if (arrived[thread] == splits_of(thread)) *counter = 0;
   }
   simt::barrier();
   TEMPERA_NO_UNROLL
   for (unsigned r = 0; r < group.rows; ++r) {
     const unsigned row = group.row(r);
-    const unsigned splits = splits_of(row);
+    const unsigned splits = splits_of(r);
     if (arrived[r] != splits) continue;
     simt::fence();
     const float* const gates =

@@ -104,6 +104,52 @@ struct AttentionLayout {
   }
 };
 
+constexpr unsigned pages_asked_together = 8;
+
+/// Whether bring_whole_split can bring heads of so many chunks: each thread copies eight of them or
+/// sixteen, a page or two apart.
+TEMPERA_ON_DEVICE inline bool has_one_place_in_pages(unsigned chunks) {
+  return chunks == 8 || chunks == 16;
+}
+
+/// Asks for what bring_positions brings, of a split that has all its positions. Those of a thread
+/// have one place in their pages, so an address is one multiplication; and no copy depends on a
+/// condition, for the assembler moves the loads of page numbers after conditions, where each copy
+/// waits for its own.
+template <class Elements>
+TEMPERA_ON_DEVICE inline void bring_whole_split(const PagePart& part, const std::uint32_t* pages,
+                                                unsigned head, unsigned size, unsigned first,
+                                                const AttentionLayout<Elements>& layout,
+                                                simt::Vector16* shared) {
+  const bool has_sixteen =
+      layout.chunks == 16;  // instead of divisions, which a block would wait for
+  const unsigned own = simt::thread() / (has_sixteen ? 16U : 8U);
+  const unsigned chunk = simt::thread() - own * layout.chunks;
+  const unsigned rows_together = has_sixteen ? attention_threads / 16 : attention_threads / 8;
+  const unsigned next_page = rows_together / page_tokens;
+  constexpr auto element_bytes = static_cast<std::uint32_t>(sizeof(typename Elements::Stored));
+  const std::uint32_t in_page =
+      head * static_cast<std::uint32_t>(Elements::head_bytes(size)) +
+      static_cast<std::uint32_t>(own % page_tokens) * size * element_bytes +
+      chunk * static_cast<std::uint32_t>(sizeof(simt::Vector16));
+  const std::byte* const place = part.first + in_page;
+  const auto stride = static_cast<std::uint32_t>(part.stride);
+  const std::uint32_t* numbers = pages + (first + own) / page_tokens;
+  simt::Vector16* target = shared + own * layout.pitch + chunk;
+  TEMPERA_NO_UNROLL
+  for (unsigned round = 0; round < layout.chunks / pages_asked_together; ++round) {
+    std::uint32_t page[pages_asked_together];
+    TEMPERA_UNROLL
+    for (unsigned i = 0; i < pages_asked_together; ++i) page[i] = numbers[i * next_page];
+    TEMPERA_UNROLL
+    for (unsigned i = 0; i < pages_asked_together; ++i) {
+      simt::copy_async(target, place + std::uint64_t{page[i]} * stride);
+      target += rows_together * layout.pitch;
+    }
+    numbers += pages_asked_together * next_page;
+  }
+}
+
 /// Asks for what bring_positions brings, of heads whose rows of 16 bytes share the block's threads
 /// out evenly. A copy needs the number of its page: a thread asks for eight of them, and then for
 /// their copies.
@@ -113,7 +159,7 @@ TEMPERA_ON_DEVICE inline void bring_whole_rows(const PagePart& part, const std::
                                                unsigned count,
                                                const AttentionLayout<Elements>& layout,
                                                simt::Vector16* shared) {
-  constexpr unsigned asked_together = 8;
+  constexpr unsigned asked_together = pages_asked_together;
   const unsigned chunk = simt::thread() % layout.chunks;
   const unsigned rows_together = attention_threads / layout.chunks;
   for (unsigned begin = simt::thread() / layout.chunks; begin < count;
@@ -146,7 +192,11 @@ TEMPERA_ON_DEVICE inline void bring_positions(const PagePart& part, const std::u
   constexpr unsigned chunk_elements = AttentionLayout<Elements>::chunk_elements;
   using Stored = typename Elements::Stored;
   if (size % chunk_elements == 0 && attention_threads % layout.chunks == 0) {
-    bring_whole_rows(part, pages, head, size, first, count, layout, shared);
+    if (count == split_positions && has_one_place_in_pages(layout.chunks)) {
+      bring_whole_split(part, pages, head, size, first, layout, shared);
+    } else {
+      bring_whole_rows(part, pages, head, size, first, count, layout, shared);
+    }
     simt::commit_copies();
     return;
   }

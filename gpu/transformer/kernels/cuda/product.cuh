@@ -243,16 +243,16 @@ product(const ProductPlan plan, const ProductOperands operands, const Epilogue e
     const std::size_t sum_floats = Layout::sum_floats(job.units * UnitTiles, plan.rows);
     for (unsigned window_begin = job.segment_begin; window_begin < job.segment_end;
          window_begin += plan.window) {
-      const unsigned work_end = job.window_work(plan, window_begin);
-      const unsigned window_end = window_begin + work_end / job.units;
+      const unsigned segments = job.window_segments(plan, window_begin);
+      const unsigned window_end = window_begin + segments;
       simt::barrier();  // the window before has been read
       stage_inputs<TokenTiles>(plan, operands.inputs, factors, first_token, window_begin,
                                window_end, inputs);
       simt::barrier();
-      for (unsigned work = simt::warp(); work < work_end; work += product_warps) {
-        const unsigned slot = work / job.units;
+      for (UnitWalk walk(job.units); walk.segment < segments; walk.go_on()) {
+        const unsigned slot = walk.segment;
         const unsigned segment = window_begin + slot;
-        const unsigned unit = work % job.units;
+        const unsigned unit = walk.unit;
         const unsigned steps = steps_of_segment(plan, segment);
         typename Weights::Tile tiles[UnitTiles];
         TEMPERA_UNROLL

@@ -47,9 +47,9 @@ struct WarpgroupLayout {
   static constexpr unsigned sums = Tokens / 2;  ///< that a thread has
   static constexpr std::size_t total_bytes =
       std::size_t{tiles} * tile_outputs * Tokens * sizeof(float);
-  /// Blocks that share a multiprocessor: one adds a segment while the other multiplies. More sums
-  /// leave room for one.
-  static constexpr unsigned blocks_together = Tiles * Tokens > 8 * 128 ? 1 : 2;
+  /// Blocks that share a multiprocessor: one adds a segment while the other multiplies. For larger
+  /// ones there is too little shared memory, or too few registers.
+  static constexpr unsigned blocks_together = Tiles > 8 || Tokens > 128 ? 1 : 2;
   /// What its part of a multiprocessor's 228 KiB leaves for it beside its sums; 1 KiB is reserved.
   static constexpr std::size_t ring_room =
       (std::size_t{228} / blocks_together - 1) * 1024 - total_bytes;

@@ -73,9 +73,19 @@ struct ProductJob {
 
   TEMPERA_ON_DEVICE static ProductJob at(const ProductPlan& plan, unsigned job) {
     ProductJob result;
-    result.chunk = job % plan.chunks;
-    const unsigned part = job / plan.chunks % plan.parts;
-    result.range = job / plan.chunks / plan.parts;
+    // No copy can be asked for before this, and a division takes as long as some twenty additions.
+    unsigned of_chunk = job;
+    result.chunk = 0;
+    if (plan.chunks > 1) {
+      of_chunk = job / plan.chunks;
+      result.chunk = job - of_chunk * plan.chunks;
+    }
+    unsigned part = 0;
+    result.range = of_chunk;
+    if (plan.parts > 1) {
+      result.range = of_chunk / plan.parts;
+      part = of_chunk - result.range * plan.parts;
+    }
     result.first_unit = result.range * plan.job_units;
     const unsigned left = plan.units - result.first_unit;
     result.units = left < plan.job_units ? left : plan.job_units;
@@ -85,11 +95,42 @@ struct ProductJob {
     return result;
   }
 
-  /// Units of outputs times segments of the window that begins there.
-  TEMPERA_ON_DEVICE unsigned window_work(const ProductPlan& plan, unsigned window_begin) const {
+  /// Segments of the window that begins there.
+  TEMPERA_ON_DEVICE unsigned window_segments(const ProductPlan& plan, unsigned window_begin) const {
     const unsigned left = segment_end - window_begin;
-    return (left < plan.window ? left : plan.window) * units;
+    return left < plan.window ? left : plan.window;
   }
+};
+
+/// The units of a window that a warp takes: every eighth of all, segment by segment. Without a
+/// division, which a warp would wait for in every unit.
+struct UnitWalk {
+  unsigned units;        ///< of outputs, of the job
+  unsigned segment = 0;  ///< of the window
+  unsigned unit;
+
+  TEMPERA_ON_DEVICE explicit UnitWalk(unsigned job_units)
+      : units(job_units), unit(simt::warp()), next_unit_(product_warps) {
+    while (unit >= units) {
+      unit -= units;
+      ++segment;
+    }
+    while (next_unit_ >= units) {
+      next_unit_ -= units;
+      ++next_segment_;
+    }
+  }
+  TEMPERA_ON_DEVICE void go_on() {
+    segment += next_segment_;
+    unit += next_unit_;
+    if (unit < units) return;
+    unit -= units;
+    ++segment;
+  }
+
+ private:
+  unsigned next_segment_ = 0;
+  unsigned next_unit_;
 };
 
 TEMPERA_ON_DEVICE inline unsigned product_steps(const ProductPlan& plan) {
@@ -112,35 +153,38 @@ struct WeightCursor {
   const ProductPlan& plan;
   const Weights weights;
   unsigned job_number;
-  ProductJob job{};
-  unsigned window_begin = 0;
-  unsigned work = 0;  // of the window, segment-major; this warp has every eighth
+  ProductJob job;
+  unsigned window_begin;
+  UnitWalk walk;  // of the window
   typename Weights::Tile tiles[UnitTiles];
   unsigned step = 0;  // of the matrix: the next to ask for
   unsigned left = 0;  // steps of the unit's segment not yet asked for; 0 when all is asked for
 
+  /// @pre the block has a job
   TEMPERA_ON_DEVICE WeightCursor(const ProductPlan& product, const Weights& of_product)
-      : plan(product), weights(of_product), job_number(simt::block().x) {
-    if (job_number >= plan.jobs()) return;
-    job = ProductJob::at(plan, job_number);
-    window_begin = job.segment_begin;
-    work = simt::warp();
+      : plan(product),
+        weights(of_product),
+        job_number(simt::block().x),
+        job(ProductJob::at(product, job_number)),
+        window_begin(job.segment_begin),
+        walk(job.units) {
     begin_unit();
   }
 
-  /// Goes to the unit `work`, or to the first after it that there is.
+  /// Goes to the unit of `walk`, or to the first after it that there is.
   TEMPERA_ON_DEVICE void begin_unit() {
-    while (work >= job.window_work(plan, window_begin)) {
-      work = simt::warp();
+    while (walk.segment >= job.window_segments(plan, window_begin)) {
       window_begin += plan.window;
-      if (window_begin < job.segment_end) continue;
-      job_number += simt::blocks().x;
-      if (job_number >= plan.jobs()) return;
-      job = ProductJob::at(plan, job_number);
-      window_begin = job.segment_begin;
+      if (window_begin >= job.segment_end) {
+        job_number += simt::blocks().x;
+        if (job_number >= plan.jobs()) return;
+        job = ProductJob::at(plan, job_number);
+        window_begin = job.segment_begin;
+      }
+      walk = UnitWalk(job.units);
     }
-    const unsigned segment = window_begin + work / job.units;
-    const unsigned unit = job.first_unit + work % job.units;
+    const unsigned segment = window_begin + walk.segment;
+    const unsigned unit = job.first_unit + walk.unit;
     TEMPERA_UNROLL
     for (unsigned tile = 0; tile < UnitTiles; ++tile) {
       tiles[tile] = weights.tile(tile_of(plan, unit, tile), product_steps(plan));
@@ -149,22 +193,31 @@ struct WeightCursor {
     left = steps_of_segment(plan, segment);
   }
 
+  /// Asks for the first `steps` steps of a stage.
+  TEMPERA_ON_DEVICE void ask_for_stage(simt::Vector16* stage, unsigned steps) {
+    TEMPERA_UNROLL
+    for (unsigned tile = 0; tile < UnitTiles; ++tile) {
+      TEMPERA_UNROLL
+      for (unsigned s = 0; s < stage_steps; s += 2) {
+        if (s < steps) {
+          Weights::fetch(tiles[tile], step + s, s + 1 < steps, stage + pair_of(s, tile));
+        }
+      }
+    }
+  }
+
   /// Asks for the next stage, and for nothing if there is none; one group of copies either way.
   TEMPERA_ON_DEVICE void fetch(simt::Vector16* stage) {
     if (left > 0) {
-      TEMPERA_UNROLL
-      for (unsigned tile = 0; tile < UnitTiles; ++tile) {
-        TEMPERA_UNROLL
-        for (unsigned s = 0; s < stage_steps; s += 2) {
-          if (s < left) {
-            Weights::fetch(tiles[tile], step + s, s + 1 < left, stage + pair_of(s, tile));
-          }
-        }
+      if (left >= stage_steps) {
+        ask_for_stage(stage, stage_steps);
+      } else {
+        ask_for_stage(stage, left);
       }
       step += stage_steps;
       left = left > stage_steps ? left - stage_steps : 0;
       if (left == 0) {
-        work += product_warps;
+        walk.go_on();
         begin_unit();
       }
     }
