@@ -158,7 +158,7 @@ std::string words_of(const Choices& choices) {
 
 Finding measured_plans() {
   const bool on_device = device_system() == "CUDA";
-  const Timing timing{{}, on_device ? 0.004 : 0.0};
+  const Timing timing{{}, on_device ? 0.003 : 0.0};
   const CudaKernels kernels(8, std::nullopt, StepForm::launches, own_arithmetic());
   Measurements all;
   if (on_device) {

@@ -121,8 +121,8 @@ TEMPERA_ON_DEVICE inline void bring_whole_split(const PagePart& part, const std:
                                                 unsigned head, unsigned size, unsigned first,
                                                 const AttentionLayout<Elements>& layout,
                                                 simt::Vector16* shared) {
-  const bool has_sixteen =
-      layout.chunks == 16;  // instead of divisions, which a block would wait for
+  // Instead of divisions, which a block would wait for.
+  const bool has_sixteen = layout.chunks == 16;
   const unsigned own = simt::thread() / (has_sixteen ? 16U : 8U);
   const unsigned chunk = simt::thread() - own * layout.chunks;
   const unsigned rows_together = has_sixteen ? attention_threads / 16 : attention_threads / 8;

@@ -119,7 +119,7 @@ TEST_CASE("mapped weights are those that were packed, for every dtype and arithm
       const PackedMatrix mapped =
           weights->matrix("w", [&]() -> PackedMatrix { throw Bug("packed"); });
       CHECK(bytes_of_view(mapped) == expected);
-      CHECK(mapped.arithmetic == arithmetic);
+      CHECK(mapped.arithmetic == packs_as(arithmetic));
       CHECK(work_of(mapped).bytes == work_of(given.packed()).bytes);
       CHECK(weights->packed() == 0);
       CHECK_FALSE(weights->is_maker());
