@@ -9,17 +9,8 @@ std::vector<ProductPlan> plans_to_measure(unsigned rows, unsigned in, unsigned o
                                           bool gated, const ProductDevice& device) {
   std::vector<ProductPlan> plans{
       plan_product(rows, in, out, tiles, gated, {device.multiprocessors, device.shared_bytes})};
-  if (!plan_warpgroups(rows, in, out, tiles, gated, device)) return plans;
-  for (const WarpgroupBlock& block : warpgroup_blocks) {
-    if (!suits_rows(block, rows)) continue;
-    unsigned parts = 0;  // of the plan before: more segments of a part may leave as many parts
-    for (unsigned segments = 1; segments <= quotient_up(in, segment_inputs); ++segments) {
-      const ProductPlan plan = plan_for_blocks(block, segments, rows, in, out, tiles, gated);
-      if (plan.shared_bytes > device.shared_bytes) break;
-      if (plan.parts != parts) plans.push_back(plan);
-      parts = plan.parts;
-    }
-  }
+  const auto by_four_warps = warpgroup_plans(rows, in, out, tiles, gated, device);
+  plans.insert(plans.end(), by_four_warps.begin(), by_four_warps.end());
   return plans;
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace tempera::gpu {
 
@@ -75,23 +74,30 @@ ProductPlan plan_for_blocks(const WarpgroupBlock& block, unsigned part_segments,
   return plan;
 }
 
-std::optional<ProductPlan> plan_warpgroups(unsigned rows, unsigned in, unsigned out, unsigned tiles,
-                                           bool gated, const ProductDevice& device) {
-  if (!device.warpgroups || in % warpgroup_inputs != 0) return std::nullopt;
-  double least = std::numeric_limits<double>::infinity();
-  std::optional<ProductPlan> best;
+std::vector<ProductPlan> warpgroup_plans(unsigned rows, unsigned in, unsigned out, unsigned tiles,
+                                         bool gated, const ProductDevice& device) {
+  std::vector<ProductPlan> plans;
+  if (!device.warpgroups || in % warpgroup_inputs != 0) return plans;
   for (const WarpgroupBlock& block : warpgroup_blocks) {
-    if (!suits_rows(block, rows)) continue;
+    if (block.tokens > 64 && rows <= block.tokens / 2) continue;  // a smaller one has room for all
+    unsigned parts = 0;  // of the plan before: more segments of a part may leave as many
     for (unsigned segments = 1; segments <= quotient_up(in, segment_inputs); ++segments) {
       const ProductPlan plan = plan_for_blocks(block, segments, rows, in, out, tiles, gated);
       if (plan.shared_bytes > device.shared_bytes) break;
-      const double time = predicted_nanoseconds(plan, gated, device.multiprocessors);
-      if (time >= least) continue;
-      least = time;
-      best = plan;
+      if (plan.parts != parts) plans.push_back(plan);
+      parts = plan.parts;
     }
   }
-  return best;
+  return plans;
+}
+
+std::optional<ProductPlan> plan_warpgroups(unsigned rows, unsigned in, unsigned out, unsigned tiles,
+                                           bool gated, const ProductDevice& device) {
+  const auto plans = warpgroup_plans(rows, in, out, tiles, gated, device);
+  if (plans.empty()) return std::nullopt;
+  return *std::ranges::min_element(plans, {}, [&](const ProductPlan& plan) {
+    return predicted_nanoseconds(plan, gated, device.multiprocessors);
+  });
 }
 
 }  // namespace tempera::gpu

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 #include "gpu/transformer/kernels/cuda/product_plan.hpp"
 #include "gpu/transformer/kernels/cuda/warpgroup_layout.hpp"
 
@@ -29,10 +31,11 @@ inline WarpgroupBlock block_of(const ProductPlan& plan) {
   return {plan.job_units * plan.unit_tiles, 8 * plan.token_tiles};
 }
 
-/// Whether blocks of these tokens are worth a plan for so many rows: no smaller ones hold them all.
-constexpr bool suits_rows(const WarpgroupBlock& block, unsigned rows) {
-  return block.tokens == 64 || rows > block.tokens / 2;
-}
+/// All plans of warpgroup_product that are worth a choice: of each block that no smaller one with
+/// room for all rows replaces, one for each number of parts. Empty if the device has no such steps
+/// or too little shared memory, or if the inputs are not a multiple of 64.
+std::vector<ProductPlan> warpgroup_plans(unsigned rows, unsigned in, unsigned out, unsigned tiles,
+                                         bool gated, const ProductDevice& device);
 
 /// What the time of warpgroup_product is calculated from, for one multiprocessor. No device has
 /// confirmed these; part 8 of ./gpu-check measures plans and fits them.
