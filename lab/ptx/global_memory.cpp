@@ -114,7 +114,9 @@ const void* GlobalMemory::vector_as_seen(const void* from) {
   return &seen_vectors_.emplace_back(seen);
 }
 
-void GlobalMemory::fence() {
+void GlobalMemory::fence(unsigned line) {
+  fence_lines_.insert(line);
+  if (line == left_out_) return;
   Block& block = running_block();
   Thread& thread = block.threads[coordinates.thread];
   ++ticks_;

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
+#include <set>
 #include <unordered_map>
 #include <vector>
 
@@ -38,13 +40,18 @@ class GlobalMemory {
   void look(const void* from, std::size_t bytes, Load load, unsigned char* read);
   /// Where a copy of 16 bytes finds what the running thread may see of them.
   const void* vector_as_seen(const void* from);
-  void fence();
+  /// line: of the PTX, where a defect can be planted.
+  void fence(unsigned line = 0);
   /// The running thread is about to read, by an atomic, what other blocks have counted.
   void hear();
   void pass_barrier();
   void wait_for_inputs();
   /// Loads that have seen something else than what is in memory.
   std::uint64_t stale_loads() const { return stale_loads_; }
+  /// The lines of all fences that threads have reached, in every launch.
+  const std::set<unsigned>& fence_lines() const { return fence_lines_; }
+  /// Plants a defect: the fences on this line of a kernel order nothing.
+  void leave_out_fence(unsigned line) { left_out_ = line; }
 
  private:
   struct Thread {
@@ -80,6 +87,8 @@ class GlobalMemory {
   std::deque<gpu::simt::Vector16> seen_vectors_;  // of this launch
   std::uint64_t ticks_ = 0;
   std::uint64_t stale_loads_ = 0;
+  std::set<unsigned> fence_lines_;
+  std::optional<unsigned> left_out_;
 };
 
 /// What kernels that nvcc compiled go through, if it is set: TEMPERA_PTX_MEMORY=worst.

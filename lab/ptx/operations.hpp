@@ -117,8 +117,17 @@ template <class T>
 T shared_atomic_max(T* target, T value) {
   return simt::atomic_max(target, value);
 }
-inline void fence() {
-  if (global_memory != nullptr) global_memory->fence();
+/// A counter that a thread reads until others have counted far enough: as good as an atomic.
+inline std::uint32_t load_counter(const unsigned char* from) {
+  if (global_memory != nullptr) global_memory->hear();
+  return simt::load_counter(reinterpret_cast<const std::uint32_t*>(from));
+}
+/// A line that is asked for ahead must be there.
+inline void touch(const unsigned char* line) {
+  static_cast<void>(*static_cast<const volatile unsigned char*>(line));
+}
+inline void fence(unsigned line) {
+  if (global_memory != nullptr) global_memory->fence(line);
   simt::fence();
 }
 inline void barrier(simt::Where where) {

@@ -207,8 +207,8 @@ def read_body(kernel, text, first_line):
             read_registers(kernel, statement, line_here, scope)
         elif statement.startswith(".local"):
             raise PtxError(line_here, "local memory: registers are spilled, or an array is indexed at run time")
-        elif statement == '.pragma "nounroll"':
-            continue
+        elif re.fullmatch(r'\.pragma "(?:nounroll|used_bytes_mask \d+)"', statement):
+            continue  # hints: the second is which bytes of the next load are used
         elif statement.startswith("."):
             raise PtxError(line_here, f"unknown directive: {statement}")
         else:

@@ -48,9 +48,27 @@ def atomic(self, at, target, source, value, space, what, kind):
     return self.set(at, target, f"{space}_atomic_{what}<{c_type}>({where}, {self.value(at, value, kind)})")
 
 
+@rule(r"ld\.relaxed\.gpu\.global\.u32")
+def load_counter(self, at, target, source):
+    return self.set(at, target, f"load_counter({self.address(at, source, 'global')})")
+
+
+# Of a hint: that what it names is there.
+
+
+@rule(r"cp\.async\.bulk\.prefetch\.L2\.global")
+def prefetch_bytes(self, at, source, size):
+    return f"simt::prefetch({self.address(at, source, 'global')}, {self.value(at, size, 'u32')});"
+
+
+@rule(r"prefetch\.global\.L2")
+def prefetch_line(self, at, source):
+    return f"touch({self.address(at, source, 'global')});"
+
+
 @rule(r"membar\.gl")
 def fence(self, at):
-    return "fence();"
+    return f"fence({at.line});"
 
 
 @rule(r"cp\.async\.cg\.shared\.global(?P<ahead>\.L2::256B)?")

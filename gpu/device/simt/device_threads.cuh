@@ -60,6 +60,23 @@ __device__ inline void fence() { __threadfence(); }
 /// Reads what other blocks of this launch have written, past the first-level cache.
 __device__ inline float load_shared_by_blocks(const float* source) { return __ldcg(source); }
 
+/// The same of any type, where what was written may also be of a launch before.
+template <class T>
+__device__ inline T load_written(const T* source) {
+  return __ldcg(source);
+}
+template <>
+__device__ inline Vector16 load_written(const Vector16* source) {
+  const uint4 vector = __ldcg(reinterpret_cast<const uint4*>(source));
+  return {vector.x, vector.y, vector.z, vector.w};
+}
+/// Reads a counter that other blocks change by atomics, for a thread that waits for them.
+__device__ inline std::uint32_t load_counter(const std::uint32_t* counter) {
+  std::uint32_t value;
+  asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(counter) : "memory");
+  return value;
+}
+
 /// Copies 16 bytes, or writes 16 zero bytes and reads nothing if `there` is false.
 __device__ inline void copy_async(void* shared, const void* global, bool there = true) {
   const auto target = static_cast<unsigned>(__cvta_generic_to_shared(shared));
@@ -73,6 +90,19 @@ __device__ inline void copy_stream_async(void* shared, const void* global) {
   const auto target = static_cast<unsigned>(__cvta_generic_to_shared(shared));
   asm volatile("cp.async.cg.shared.global.L2::256B [%0], [%1], 16;" ::"r"(target), "l"(global)
                : "memory");
+}
+/// Asks the second-level cache for what will be read; by a whole warp. bytes: a multiple of 16.
+__device__ inline void prefetch(const void* global, unsigned bytes) {
+#if __CUDA_ARCH__ >= 900
+  if (lane() != 0) return;
+  asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(global), "r"(bytes) : "memory");
+#else
+  constexpr unsigned line = 128;
+  for (unsigned begin = lane() * line; begin < bytes; begin += warp_lanes * line) {
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(static_cast<const char*>(global) + begin)
+                 : "memory");
+  }
+#endif
 }
 __device__ inline void commit_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 template <int Groups>
@@ -130,6 +160,8 @@ struct Stream {
   /// Whether kernels are launched as programmatic dependents of those before them. The device must
   /// have it (has_dependent_launch).
   bool overlapped = false;
+  /// Whether what can go together goes as one kernel whose blocks wait for each other.
+  bool joined = false;
   std::uint64_t launches = 0;  ///< how many kernels have been queued
   Queueing queueing = Queueing::run;
   std::uint64_t waits = 0;  ///< how often the host has waited
@@ -178,35 +210,64 @@ void record_launch(const LaunchShape& shape, Stream& stream, void (*kernel)(Para
       cudaGraphAddKernelNode(&next, stream.recorded, &stream.last_recorded, before, &node),
       "graph of a step");
   stream.last_recorded = next;
+  if (!shape.together) return;
+  cudaLaunchAttributeValue cooperative{};
+  cooperative.cooperative = 1;
+  require_success(
+      cudaGraphKernelNodeSetAttribute(next, cudaLaunchAttributeCooperative, &cooperative),
+      "graph of a step");
+}
+
+/// What a kernel of this much shared memory must be given first.
+template <class... Parameters>
+void grant_shared_memory(void (*kernel)(Parameters...), std::size_t shared_bytes) {
+  constexpr std::size_t granted_unasked = 48 * 1024;
+  if (shared_bytes <= granted_unasked) return;
+  require_success(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
+                                       cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                       static_cast<int>(shared_bytes)),
+                  "shared memory");
+}
+
+/// Blocks of a kernel that a multiprocessor can run at the same time.
+template <class... Parameters>
+unsigned blocks_at_once(void (*kernel)(Parameters...), unsigned threads, std::size_t shared_bytes) {
+  grant_shared_memory(kernel, shared_bytes);
+  int blocks = 0;
+  require_success(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+                      &blocks, kernel, static_cast<int>(threads), shared_bytes),
+                  "blocks of a multiprocessor");
+  return static_cast<unsigned>(blocks);
 }
 
 /// @throw DeviceError if the device refuses the launch
 template <class... Parameters, class... Arguments>
 void launch(const LaunchShape& shape, Stream& stream, void (*kernel)(Parameters...),
             Arguments... arguments) {
-  constexpr std::size_t granted_unasked = 48 * 1024;
-  if (shape.shared_bytes > granted_unasked) {
-    require_success(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
-                                         cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                         static_cast<int>(shape.shared_bytes)),
-                    "shared memory");
-  }
+  grant_shared_memory(kernel, shape.shared_bytes);
   if (stream.queueing == Queueing::rehearse) return;
   if (stream.recorded != nullptr) {
     record_launch<Parameters...>(shape, stream, kernel, static_cast<Parameters>(arguments)...);
     ++stream.launches;
     return;
   }
-  cudaLaunchAttribute overlap{};
-  overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  overlap.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchAttribute attributes[2] = {};
+  unsigned given = 0;
+  if (stream.overlapped) {
+    attributes[given].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attributes[given++].val.programmaticStreamSerializationAllowed = 1;
+  }
+  if (shape.together) {
+    attributes[given].id = cudaLaunchAttributeCooperative;
+    attributes[given++].val.cooperative = 1;
+  }
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(shape.blocks.x, shape.blocks.y, shape.blocks.z);
   config.blockDim = dim3(shape.threads);
   config.dynamicSmemBytes = shape.shared_bytes;
   config.stream = stream.stream;
-  config.attrs = &overlap;
-  config.numAttrs = stream.overlapped ? 1 : 0;
+  config.attrs = attributes;
+  config.numAttrs = given;
   ++stream.launches;
   // Not while it records: an event would become a node of the graph.
   const bool watched = stream.watch && stream.queueing == Queueing::run;

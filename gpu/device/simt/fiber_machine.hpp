@@ -80,6 +80,7 @@ struct Machine {
   Fiber host;
   Block* block = nullptr;  // whose fiber is running
   bool turn_ended = false;
+  std::uint32_t asked_ahead = 0;  // of words at both ends, so that reading them has an effect
   std::mt19937_64 random;
   const std::function<void()>* kernel = nullptr;
   Stream* stream = nullptr;

@@ -220,6 +220,13 @@ void end_turn() {
   give_way();
 }
 
+std::uint32_t load_counter(const std::uint32_t* counter) {
+  const std::uint32_t value = *counter;
+  machine->turn_ended = true;
+  give_way();
+  return value;
+}
+
 void copy_async(void* shared, const void* global, bool there) {
   auto* const target = static_cast<unsigned char*>(shared);
   const auto* const source = static_cast<const unsigned char*>(global);
@@ -232,6 +239,16 @@ void copy_async(void* shared, const void* global, bool there) {
   Thread& self = machine->running();
   self.copies.push_back(
       {target, there ? source : nullptr, self.committed, there ? load_vector(source) : Vector16{}});
+}
+
+void prefetch(const void* global, unsigned bytes) {
+  if (lane() != 0) return;
+  if (reinterpret_cast<std::uintptr_t>(global) % sizeof(Vector16) != 0 || bytes == 0 ||
+      bytes % sizeof(Vector16) != 0) {
+    fail("what is asked for ahead is not whole vectors of 16 bytes");
+  }
+  const auto* const first = static_cast<const unsigned char*>(global);
+  machine->asked_ahead += load_vector(first).x + load_vector(first + bytes - sizeof(Vector16)).x;
 }
 
 void commit_copies() { ++machine->running().committed; }
@@ -328,6 +345,7 @@ void run_blocks(const LaunchShape& shape, Stream& stream, const std::function<vo
   std::size_t resident = resident_blocks;
   if (most_resident_blocks > resident)
     resident += own.random() % (most_resident_blocks - resident_blocks + 1);
+  if (shape.together) resident = count;
   std::vector<Block> running(std::min(count, resident));
   auto& kept = kept_fibers();
   const std::size_t fibers = running.size() * shape.threads;

@@ -51,6 +51,7 @@ struct Stream {
   /// Whether a step is replayed from its graph; else its kernels are launched. It changes no bit.
   bool graphs = true;
   bool overlapped = false;    ///< as on a device; here no kernel begins before the last has ended
+  bool joined = false;        ///< whether what can go together goes as one kernel
   std::uint64_t replays = 0;  ///< how many graphs have been replayed
   /// Is called, if it is there, before and after each kernel and each graph that is run.
   std::function<void()> watch = {};
@@ -149,9 +150,21 @@ inline float load_shared_by_blocks(const float* source) {
   return *source;
 }
 
+/// The same of any type, where what was written may also be of a launch before.
+template <class T>
+T load_written(const T* source) {
+  return *source;
+}
+/// Reads a counter that other blocks change by atomics, for a thread that waits for them: each time
+/// the turn of its block ends.
+std::uint32_t load_counter(const std::uint32_t* counter);
+
 /// Copies 16 bytes, or writes 16 zero bytes and reads nothing if `there` is false.
 void copy_async(void* shared, const void* global, bool there = true);
 inline void copy_stream_async(void* shared, const void* global) { copy_async(shared, global); }
+/// Asks for what will be read; by a whole warp. bytes: a multiple of 16. What is asked for must be
+/// there.
+void prefetch(const void* global, unsigned bytes);
 void commit_copies();
 /// Waits until at most `groups` committed groups of this thread's copies are in flight.
 void wait_for_copies(std::size_t groups);
@@ -186,6 +199,14 @@ inline std::uint32_t select_bytes(std::uint32_t first, std::uint32_t second,
 
 inline void wait_for_inputs() {}
 inline void let_next_begin() {}
+
+/// Blocks of a kernel that a multiprocessor can run at the same time: as on a device whose shared
+/// memory has room for two.
+template <class... Parameters>
+unsigned blocks_at_once(void (*)(Parameters...), unsigned /*threads*/,
+                        std::size_t /*shared_bytes*/) {
+  return resident_blocks;
+}
 
 /// Runs every block of a launch. @throw LaunchFailure
 void run_blocks(const LaunchShape& shape, Stream& stream, const std::function<void()>& kernel);

@@ -19,6 +19,9 @@ struct LaunchShape {
   Extent blocks;
   unsigned threads = 0;          ///< per block
   std::size_t shared_bytes = 0;  ///< per block, at most 227 KiB on Hopper, 99 KiB on Ada
+  /// Whether all blocks run at the same time, so that they may wait for each other: a cooperative
+  /// launch, which a device refuses if it has no room for them.
+  bool together = false;
 };
 
 /// What a stream does with what is launched on it.

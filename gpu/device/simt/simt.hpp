@@ -20,7 +20,9 @@
 // shuffle, shuffle_xor, ballot, any, all       warp collectives, by all 32 lanes
 // atomic_add, atomic_max, fence                on global or shared memory; integers only
 // load_shared_by_blocks                        of what other blocks of the launch have written
+// load_written, load_counter                   the same of any type; of a counter, in a loop
 // copy_async, commit_copies, wait_copies<N>    asynchronous 16-byte copies global -> shared
+// prefetch                                     into the second-level cache
 // tensor_core_step                             mma.sync m16n8k16, bfloat16 into float32
 // round_to_bfloat16s                           two numbers, into the halves of a word
 // select_bytes                                 prmt: four of the bytes of two words
@@ -38,6 +40,7 @@
 #if defined(__CUDACC__)
 #define TEMPERA_SIMT_FORM on_device
 #define TEMPERA_KERNEL(...) __global__ void __launch_bounds__(__VA_ARGS__)
+#define TEMPERA_GRID_CONSTANT __grid_constant__
 #define TEMPERA_ON_DEVICE __device__
 #define TEMPERA_UNROLL _Pragma("unroll")
 #define TEMPERA_UNROLL_BY(n) TEMPERA_PRAGMA(unroll n)
@@ -47,6 +50,7 @@
 #else
 #define TEMPERA_SIMT_FORM on_fibers
 #define TEMPERA_KERNEL(...) inline void
+#define TEMPERA_GRID_CONSTANT
 #define TEMPERA_ON_DEVICE
 #define TEMPERA_UNROLL
 #define TEMPERA_UNROLL_BY(n)

@@ -74,29 +74,21 @@ DenseDecoder::Layer DenseDecoder::read_layer(const std::string& prefix,
 
 void DenseDecoder::run_layers(const TokenRows& batch, const PageMemory& memory,
                               const Launch& launch) {
-  const auto& [rotary, states, normed, query_key_value, attended, gated] = launch;
-  const std::size_t rows = batch.rows;
-  const std::size_t hidden = config_.hidden_size;
-  for (std::size_t index = 0; index < layers_.size(); ++index) {
-    const Layer& layer = layers_[index];
-    const PagePart keys = pages_.keys(memory, index);
-    const PagePart values = pages_.values(memory, index);
-
-    kernels_.normalize_and_multiply(
-        {states, layer.input_norm.data(), epsilon(), normed}, layer.query_key_value.view(),
-        traits_.has_biases ? layer.query_key_value_bias.data() : nullptr, rows,
-        attention_.row_floats, query_key_value);
-    kernels_.rotate_and_attend(attention_,
-                               traits_.has_head_norms ? layer.query_norm.data() : nullptr,
-                               traits_.has_head_norms ? layer.key_norm.data() : nullptr, epsilon(),
-                               rotary, batch, keys, values, query_key_value, attended);
-    kernels_.multiply_and_add(layer.attention_output.view(), attended, rows, hidden, states);
-
-    kernels_.normalize_and_multiply_gated(
-        {states, layer.post_attention_norm.data(), epsilon(), normed}, layer.gate_up.view(), rows,
-        config_.intermediate_size, gated);
-    kernels_.multiply_and_add(layer.down.view(), gated, rows, hidden, states);
+  views_.clear();
+  for (const Layer& layer : layers_) {
+    const std::size_t index = views_.size();
+    views_.push_back({layer.input_norm.data(), layer.query_key_value.view(),
+                      traits_.has_biases ? layer.query_key_value_bias.data() : nullptr,
+                      traits_.has_head_norms ? layer.query_norm.data() : nullptr,
+                      traits_.has_head_norms ? layer.key_norm.data() : nullptr,
+                      layer.attention_output.view(), layer.post_attention_norm.data(),
+                      layer.gate_up.view(), layer.down.view(), pages_.keys(memory, index),
+                      pages_.values(memory, index)});
   }
+  kernels_.run_dense_layers(
+      {attention_, config_.intermediate_size, epsilon(), launch.rotary, launch.states,
+       launch.normed, launch.query_key_value, launch.attended, launch.gated},
+      views_, batch);
 }
 
 }  // namespace tempera::gpu

@@ -51,6 +51,25 @@ void Kernels::rotate_and_attend(const AttentionShape& shape, const float* query_
   attend(shape, query_key_value, batch, keys, values, attended);
 }
 
+void Kernels::run_dense_layers(const DenseDecoderWork& work, std::span<const DenseLayer> layers,
+                               const TokenRows& batch) const {
+  const std::size_t rows = batch.rows;
+  for (const DenseLayer& layer : layers) {
+    const std::size_t hidden = layer.query_key_value.in;
+    normalize_and_multiply({work.states, layer.input_norm, work.epsilon, work.normed},
+                           layer.query_key_value, layer.query_key_value_bias, rows,
+                           work.shape.row_floats, work.query_key_value);
+    rotate_and_attend(work.shape, layer.query_norm, layer.key_norm, work.epsilon, work.rotary,
+                      batch, layer.keys, layer.values, work.query_key_value, work.attended);
+    multiply_and_add(layer.attention_output, work.attended, rows, hidden, work.states);
+
+    normalize_and_multiply_gated(
+        {work.states, layer.post_attention_norm, work.epsilon, work.normed}, layer.gate_up, rows,
+        work.intermediate_size, work.gated);
+    multiply_and_add(layer.down, work.gated, rows, hidden, work.states);
+  }
+}
+
 std::unique_ptr<TokenStep> Kernels::make_token_step() const { return nullptr; }
 
 }  // namespace tempera::gpu

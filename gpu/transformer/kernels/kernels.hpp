@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "gpu/model/arithmetic.hpp"
@@ -109,6 +110,34 @@ struct RecurrentStates {
   PagePart memories;  // of the delta rule
 };
 
+/// The weights of one layer of a dense decoder, and where its keys and values are.
+struct DenseLayer {
+  const float* input_norm;            // [hidden size]
+  MatrixView query_key_value;         // hidden size -> shape.row_floats
+  const float* query_key_value_bias;  // [shape.row_floats]; may be null
+  const float* query_norm;            // [head_dim]; may be null, and key_norm with it
+  const float* key_norm;              // [head_dim]
+  MatrixView attention_output;        // heads · head_dim -> hidden size
+  const float* post_attention_norm;   // [hidden size]
+  MatrixView gate_up;                 // hidden size -> intermediate size, twice
+  MatrixView down;                    // intermediate size -> hidden size
+  PagePart keys;
+  PagePart values;
+};
+
+/// What the layers of a dense decoder have in common, and the memory that they work on.
+struct DenseDecoderWork {
+  AttentionShape shape;
+  std::size_t intermediate_size;
+  float epsilon;
+  RotaryTables rotary;
+  float* states;           // [rows, hidden size]
+  ProductInputs normed;    // [rows, hidden size]
+  float* query_key_value;  // [rows, shape.row_floats]
+  ProductInputs attended;  // [rows, heads · head_dim]
+  ProductInputs gated;     // [rows, intermediate size]
+};
+
 class TokenStep;
 
 /// The steps of a forward pass under one arithmetic, in one of several forms that give the same
@@ -196,6 +225,13 @@ class Kernels {
                                  const TokenRows& batch, const PagePart& keys,
                                  const PagePart& values, float* query_key_value,
                                  const ProductInputs& attended) const;
+
+  /// Takes the states of the rows through the layers of a dense decoder, one after another:
+  /// normalize_and_multiply, rotate_and_attend, multiply_and_add of what is attended,
+  /// normalize_and_multiply_gated, multiply_and_add of what is gated. What `work` holds besides
+  /// the states afterwards depends on the form.
+  virtual void run_dense_layers(const DenseDecoderWork& work, std::span<const DenseLayer> layers,
+                                const TokenRows& batch) const;
 
   /// gathered[row] = what `source`, [page_tokens, size], holds of the row's token.
   virtual void gather_from_pages(const CachedRows& batch, std::size_t size, const PagePart& source,

@@ -35,10 +35,13 @@ struct RowGroup {
 };
 
 /// attended[row, h] = Σ_s softmax_s(q_h · k_s / sqrt(head_dim)) v_s for the rows of a group, the
-/// block's split of it; by the whole block.
+/// block's split of it; by the whole block. projected_is_there() is called when the keys in pages
+/// have been asked for, and before the first of query_key_value is read.
 /// @pre a group of several rows has none whose last token this kernel rotates in this split
-template <unsigned Pairs, unsigned Queries, unsigned Rows, class Elements>
-TEMPERA_ON_DEVICE inline void attend_group(const AttentionWork& work, const RowGroup& group) {
+template <unsigned Pairs, unsigned Queries, unsigned Rows, class Elements, class Inputs, class Wait>
+TEMPERA_ON_DEVICE inline void attend_group(const AttentionWork& work, const RowGroup& group,
+                                           const AttentionTask& task,
+                                           const Wait& projected_is_there) {
   constexpr unsigned all_queries = Rows * Queries;
   constexpr bool scaled = Elements::have_exponents;
   static_assert(!scaled || Rows == 1, "a thread has the exponents of one position");
@@ -51,9 +54,9 @@ TEMPERA_ON_DEVICE inline void attend_group(const AttentionWork& work, const RowG
   const unsigned sharing =
       static_cast<unsigned>(shape.heads) / static_cast<unsigned>(shape.key_value_heads);
   const unsigned tiles = (sharing + Queries - 1) / Queries;
-  const unsigned split = simt::block().x;
-  const unsigned key_head = simt::block().y / tiles;
-  const unsigned in_sharing = simt::block().y % tiles * Queries;
+  const unsigned split = task.split;
+  const unsigned key_head = task.queries / tiles;
+  const unsigned in_sharing = task.queries % tiles * Queries;
   const unsigned first_head = key_head * sharing + in_sharing;
   const unsigned heads = sharing - in_sharing < Queries ? sharing - in_sharing : Queries;
   const unsigned first = split * split_positions;
@@ -116,6 +119,7 @@ TEMPERA_ON_DEVICE inline void attend_group(const AttentionWork& work, const RowG
 
   const std::uint32_t* const pages = batch.page_table + batch.first_page[leader];
   bring_positions(work.keys, pages, key_head, size, first, paged, layout, rows);
+  projected_is_there();
   std::uint8_t key_exponent = 0;
   std::uint8_t value_exponent = 0;
   if (scaled && thread < paged) {
@@ -137,7 +141,8 @@ TEMPERA_ON_DEVICE inline void attend_group(const AttentionWork& work, const RowG
     const bool there = q < heads && d < size;
     if (there && rotates) continue;
     query_element(vector, d) =
-        there ? projected(group.row(vector / Queries))[(first_head + q) * size + d] : 0.0f;
+        there ? Inputs::load(projected(group.row(vector / Queries)) + (first_head + q) * size + d)
+              : 0.0f;
   }
   if (rotates) {
     const unsigned half = rotary_half(shape);
@@ -155,16 +160,17 @@ TEMPERA_ON_DEVICE inline void attend_group(const AttentionWork& work, const RowG
       std::uint8_t exponent = 0;
       TEMPERA_NO_UNROLL
       for (unsigned pass = scaled && !is_query ? 0 : 1; pass < 2; ++pass) {
-        turn_head(projected(row) + begin, is_query ? rotation.query_norm : rotation.key_norm,
-                  rotation, position_of(r), size, half, [&](unsigned d, float value) {
-                    if (is_query) {
-                      query_element(r * Queries + q, d) = value;
-                    } else if (scaled && pass == 0) {
-                      largest.take(value);
-                    } else {
-                      slot(d, stored_element<Elements>(value, exponent));
-                    }
-                  });
+        turn_head<Inputs>(projected(row) + begin,
+                          is_query ? rotation.query_norm : rotation.key_norm, rotation,
+                          position_of(r), size, half, [&](unsigned d, float value) {
+                            if (is_query) {
+                              query_element(r * Queries + q, d) = value;
+                            } else if (scaled && pass == 0) {
+                              largest.take(value);
+                            } else {
+                              slot(d, stored_element<Elements>(value, exponent));
+                            }
+                          });
         if (scaled && pass == 0) exponent = largest.of_warp();
       }
       if (scaled && !is_query) keep_own_exponent(work.keys, 0, exponent);
@@ -175,7 +181,7 @@ TEMPERA_ON_DEVICE inline void attend_group(const AttentionWork& work, const RowG
     }
     if (scaled && has_own && warp == attention_warps - 1) {
       const float* const value = projected(leader) + shape.value_begin + key_head * size;
-      keep_own_exponent(work.values, 1, exponent_of_head(value, size));
+      keep_own_exponent(work.values, 1, exponent_of_head<Inputs>(value, size));
     }
   }
   simt::wait_copies<0>();
@@ -238,7 +244,8 @@ TEMPERA_ON_DEVICE inline void attend_group(const AttentionWork& work, const RowG
     const auto slot = own_slot(work.values);
     const float* const value = projected(leader) + shape.value_begin + key_head * size;
     for (unsigned d = thread; d < size; d += attention_threads)
-      slot(d, stored_element<Elements>(value[d], scaled ? own_exponents[1] : std::uint8_t{0}));
+      slot(d, stored_element<Elements>(Inputs::load(value + d),
+                                       scaled ? own_exponents[1] : std::uint8_t{0}));
   }
 
   const auto partial_of = [&](unsigned row) {
@@ -357,7 +364,7 @@ TEMPERA_ON_DEVICE inline void attend_group(const AttentionWork& work, const RowG
   if (thread < group.rows) {
     const unsigned row = group.row(thread);
     std::uint32_t* const counter =
-        scratch.counters + std::size_t{row} * simt::blocks().y + simt::block().y;
+        scratch.counters + std::size_t{row} * task.query_groups + task.queries;
     arrived[thread] = simt::atomic_add(counter, 1U) + 1;
     if (arrived[thread] == splits_of(thread)) *counter = 0;
   }
@@ -370,7 +377,7 @@ TEMPERA_ON_DEVICE inline void attend_group(const AttentionWork& work, const RowG
     simt::fence();
     const float* const gates =
         shape.gate_begin == 0 ? nullptr : projected(row) + shape.gate_begin + first_head * size;
-    combine_splits(shape, scratch, row, first_head, heads, splits, gates, work.attended);
+    combine_splits<Inputs>(shape, scratch, row, first_head, heads, splits, gates, work.attended);
   }
 }
 
@@ -391,10 +398,12 @@ attend_split(const AttentionShape shape, const HeadRotation rotation, float scal
              unsigned parts) {
   const AttentionWork work{shape, rotation, scale,   query_key_value, batch,
                            keys,  values,   scratch, attended};
+  const AttentionTask task{simt::block().x, simt::block().y, simt::blocks().y};
   simt::let_next_begin();
-  simt::wait_for_inputs();
+  InputsOfLaunch::wait();
   if constexpr (Rows == 1) {
-    attend_group<Pairs, Queries, 1, Elements>(work, RowGroup{nullptr, simt::block().z, 1});
+    attend_group<Pairs, Queries, 1, Elements, InputsOfLaunch>(
+        work, RowGroup{nullptr, simt::block().z, 1}, task, [] {});
   } else {
     const SharedRows shared = batch.shared;
     const auto is_led = [&](unsigned i) { return shared.splits[i] > simt::block().x; };
@@ -405,7 +414,8 @@ attend_split(const AttentionShape shape, const HeadRotation rotation, float scal
       if (leader > begin && is_led(leader)) continue;
       unsigned members = 1;
       while (leader + members < end && is_led(leader + members)) ++members;
-      attend_group<Pairs, Queries, Rows, Elements>(work, RowGroup{shared.order, leader, members});
+      attend_group<Pairs, Queries, Rows, Elements, InputsOfLaunch>(
+          work, RowGroup{shared.order, leader, members}, task, [] {});
     }
   }
 }

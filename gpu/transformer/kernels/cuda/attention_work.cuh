@@ -43,6 +43,13 @@ struct AttentionWork {
   std::uint16_t* attended;
 };
 
+/// Which of a group's work a block has: a split, and some of the queries that share a key head.
+struct AttentionTask {
+  unsigned split;         ///< of 256 positions
+  unsigned queries;       ///< which of the groups of queries
+  unsigned query_groups;  ///< of a row
+};
+
 /// An instance of attend_split, which takes the members of AttentionWork and `parts`.
 using AttentionKernel = void (*)(AttentionShape, HeadRotation, float, const float*, TokenRows,
                                  PagePart, PagePart, AttentionScratch, std::uint16_t*, unsigned);

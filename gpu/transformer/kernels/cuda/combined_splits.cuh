@@ -13,6 +13,7 @@ namespace tempera::gpu::inline TEMPERA_SIMT_FORM {
 /// attended[row, head] = bf16(O · (1 / L)) from the splits of the row in order, if there are
 /// gates times sigmoid(gate) and rounded once more, for the query heads first_head … first_head +
 /// heads − 1. By the whole block. gates: [heads, head_dim], or null.
+template <class Inputs>
 TEMPERA_ON_DEVICE inline void combine_splits(const AttentionShape& shape,
                                              const AttentionScratch& scratch, unsigned row,
                                              unsigned first_head, unsigned heads, unsigned splits,
@@ -37,7 +38,8 @@ TEMPERA_ON_DEVICE inline void combine_splits(const AttentionShape& shape,
           simt::load_shared_by_blocks(scratch.outputs + (begin + j) * size + d), weight, output);
     }
     std::uint16_t result = to_bfloat16(output * (1.0f / sum));
-    if (gates != nullptr) result = to_bfloat16(from_bfloat16(result) * sigmoid(gates[e]));
+    if (gates != nullptr)
+      result = to_bfloat16(from_bfloat16(result) * sigmoid(Inputs::load(gates + e)));
     attended[head * size + d] = result;
   }
 }

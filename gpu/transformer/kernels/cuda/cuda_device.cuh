@@ -20,17 +20,22 @@ struct CudaKernels::Device {
   // Room for partial results, kept between launches; the counters are zero between them.
   DeviceMemory<float> scratch;
   DeviceMemory<std::uint32_t> counters;
-  // The plans of all products so far, by rows, in, out, tiles, gated and the weights' form. A plan
-  // takes longer than its launch.
-  std::map<std::array<unsigned, 6>, ProductPlan> plans;
+  // Of blocks that have left a phase of a kernel for all layers; zero between launches.
+  DeviceMemory<std::uint32_t> phases_left;
+  // The plans of all products so far, by rows, in, out, tiles, gated, the weights' form and the
+  // blocks that a multiprocessor must have room for. A plan takes longer than its launch.
+  std::map<std::array<unsigned, 7>, ProductPlan> plans;
 
-  const ProductPlan& plan_of(unsigned rows, unsigned in, unsigned out, unsigned tiles, bool gated,
-                             WeightForm form) {
-    const std::array<unsigned, 6> key{
-        rows, in, out, tiles, gated ? 1U : 0U, static_cast<unsigned>(form)};
+  ProductPlan& plan_of(unsigned rows, unsigned in, unsigned out, unsigned tiles, bool gated,
+                       WeightForm form, unsigned least_blocks = 1) {
+    const std::array<unsigned, 7> key{
+        rows, in, out, tiles, gated ? 1U : 0U, static_cast<unsigned>(form), least_blocks};
     auto found = plans.find(key);
-    if (found == plans.end())
-      found = plans.emplace(key, plan_product(rows, in, out, tiles, gated, limits, form)).first;
+    if (found == plans.end()) {
+      ProductDevice device = limits;
+      device.least_blocks = least_blocks;
+      found = plans.emplace(key, plan_product(rows, in, out, tiles, gated, device, form)).first;
+    }
     return found->second;
   }
 

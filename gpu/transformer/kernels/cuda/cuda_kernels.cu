@@ -4,6 +4,7 @@
 #include "gpu/device/device_system.hpp"
 #include "gpu/transformer/kernels/cuda/attention_launch.hpp"
 #include "gpu/transformer/kernels/cuda/cuda_device.cuh"
+#include "gpu/transformer/kernels/cuda/dense_layers_launch.hpp"
 #include "gpu/transformer/kernels/cuda/rotary.cuh"
 #include "gpu/transformer/kernels/cuda/rows.cuh"
 #include "gpu/transformer/kernels/cuda/warpgroup_check.hpp"
@@ -44,6 +45,7 @@ bool warpgroups_can_be_used(simt::Stream& stream) {
 }
 constexpr const char* graph_name = "cuda";
 constexpr const char* overlapped_name = "cuda, overlapped";
+constexpr const char* joined_name = "cuda, joined layers";
 constexpr const char* launches_name = "cuda, launch by launch";
 #else
 /// A small Hopper: fewer blocks than it has would only leave more of the fibers idle.
@@ -58,6 +60,7 @@ bool can_overlap() { return true; }
 bool warpgroups_can_be_used(simt::Stream&) { return true; }  // tests hold them against the contract
 constexpr const char* graph_name = "cuda on fibers";
 constexpr const char* overlapped_name = "cuda on fibers, overlapped";
+constexpr const char* joined_name = "cuda on fibers, joined layers";
 constexpr const char* launches_name = "cuda on fibers, launch by launch";
 #endif
 
@@ -94,6 +97,7 @@ CudaKernels::CudaKernels(std::uint64_t seed, std::optional<std::size_t> shared_b
   limits.warpgroups = takes_hopper_steps(arithmetic) && warpgroups_can_be_used(device_->stream);
   device_->stream.graphs = steps != StepForm::launches;
   device_->stream.overlapped = steps == StepForm::overlapped && can_overlap();
+  device_->stream.joined = steps == StepForm::joined;
 }
 
 CudaKernels::~CudaKernels() { end_stream(device_->stream); }
@@ -106,6 +110,7 @@ bool CudaKernels::takes_warpgroup_steps() const { return device_->limits.warpgro
 const char* CudaKernels::name() const {
   const simt::Stream& stream = device_->stream;
   if (!stream.graphs) return launches_name;
+  if (stream.joined) return joined_name;
   return stream.overlapped ? overlapped_name : graph_name;
 }
 
@@ -226,6 +231,14 @@ void CudaKernels::rotate_and_attend(const AttentionShape& shape, const float* qu
                                       values, query_key_value, attended);
   attend_by(*device_, page_elements(arithmetic_), shape, {query_norm, key_norm, epsilon, tables},
             query_key_value, batch, keys, values, attended);
+}
+
+void CudaKernels::run_dense_layers(const DenseDecoderWork& work, std::span<const DenseLayer> layers,
+                                   const TokenRows& batch) const {
+  if (!device_->stream.joined ||
+      !takes_joined_layers(*device_, page_elements(arithmetic_), work, layers, batch))
+    return Kernels::run_dense_layers(work, layers, batch);
+  launch_dense_layers(*device_, work, layers, batch);
 }
 
 void CudaKernels::gather_from_pages(const CachedRows& batch, std::size_t size,

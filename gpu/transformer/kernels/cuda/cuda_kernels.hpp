@@ -86,6 +86,9 @@ class CudaKernels final : public Kernels {
   void recur(const RecurrentShape& shape, const RecurrentWeights& weights, const TokenRows& batch,
              const RecurrentStates& states, float* projected,
              const ProductInputs& answers) const override;
+  /// Queues one kernel for all, if they are to be joined and can be (StepForm::joined).
+  void run_dense_layers(const DenseDecoderWork& work, std::span<const DenseLayer> layers,
+                        const TokenRows& batch) const override;
   void gather_from_pages(const CachedRows& batch, std::size_t size, const PagePart& source,
                          const ProductInputs& gathered) const override;
   void normalize_and_gather(const float* states, const float* weight, const TokenRows& computed,

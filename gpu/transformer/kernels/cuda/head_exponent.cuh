@@ -31,9 +31,11 @@ class HeadExponent {
 };
 
 /// The exponent of a head that is somewhere in memory; by a whole warp, and every lane gets it.
+template <class Inputs>
 TEMPERA_ON_DEVICE inline std::uint8_t exponent_of_head(const float* head, unsigned size) {
   HeadExponent largest;
-  for (unsigned d = simt::lane(); d < size; d += simt::warp_lanes) largest.take(head[d]);
+  for (unsigned d = simt::lane(); d < size; d += simt::warp_lanes)
+    largest.take(Inputs::load(head + d));
   return largest.of_warp();
 }
 

@@ -6,6 +6,7 @@
 
 #include "gpu/device/simt/simt.hpp"
 #include "gpu/device/tensor_core.hpp"
+#include "gpu/transformer/kernels/cuda/phase_inputs.cuh"
 #include "gpu/transformer/kernels/cuda/product_layout.hpp"
 #include "gpu/transformer/kernels/cuda/tree.cuh"
 #include "gpu/transformer/kernels/cuda/weight_stream.cuh"
@@ -32,7 +33,7 @@ TEMPERA_ON_DEVICE inline float as_float(std::uint32_t bits) {
 
 /// Σ x² of each row's share of this thread, to `partial`, 256 floats a row. Rows: at least
 /// plan.rows. What the rows wait for is waited for once.
-template <unsigned Rows>
+template <unsigned Rows, class Inputs>
 TEMPERA_ON_DEVICE inline void add_squares(const ProductPlan& plan, const float* states,
                                           float* partial) {
   float sums[Rows] = {};
@@ -40,7 +41,8 @@ TEMPERA_ON_DEVICE inline void add_squares(const ProductPlan& plan, const float* 
   for (unsigned i = simt::thread(); i < plan.in; i += product_threads) {
     TEMPERA_UNROLL
     for (unsigned row = 0; row < Rows; ++row) {
-      const float x = row < plan.rows ? states[std::size_t{row} * plan.in + i] : 0.0f;
+      const float x =
+          row < plan.rows ? Inputs::load(states + std::size_t{row} * plan.in + i) : 0.0f;
       sums[row] = fused_multiply_add(x, x, sums[row]);
     }
   }
@@ -52,15 +54,16 @@ TEMPERA_ON_DEVICE inline void add_squares(const ProductPlan& plan, const float* 
 
 /// The factor 1 / sqrt(Σ x² / in + ε) of each row, in the order of sums of normalize_by_block. By
 /// the whole block, and good after the next barrier. partial: room for 256 floats a row.
+template <class Inputs>
 TEMPERA_ON_DEVICE inline void find_factors(const ProductPlan& plan, const StagedRows& inputs,
                                            float* partial, float* factors) {
   static_assert(product_threads == 256 && largest_normed_rows == 8);
   if (plan.rows == 1) {
-    add_squares<1>(plan, inputs.states, partial);
+    add_squares<1, Inputs>(plan, inputs.states, partial);
   } else if (plan.rows <= 4) {
-    add_squares<4>(plan, inputs.states, partial);
+    add_squares<4, Inputs>(plan, inputs.states, partial);
   } else {
-    add_squares<8>(plan, inputs.states, partial);
+    add_squares<8, Inputs>(plan, inputs.states, partial);
   }
   simt::barrier();
   if (simt::warp() >= plan.rows) return;
@@ -79,9 +82,10 @@ TEMPERA_ON_DEVICE inline std::uint32_t normed_pair(std::uint32_t x, std::uint32_
 }
 
 /// The same of four neighbouring inputs.
+template <class Inputs>
 TEMPERA_ON_DEVICE inline void normed_four(const float* x, const float* weight, float factor,
                                           std::uint32_t (&words)[2]) {
-  const auto four = *reinterpret_cast<const simt::Vector16*>(x);
+  const auto four = Inputs::load(reinterpret_cast<const simt::Vector16*>(x));
   const auto weights = *reinterpret_cast<const simt::Vector16*>(weight);
   words[0] = normed_pair(four.x, four.y, weights.x, weights.y, factor);
   words[1] = normed_pair(four.z, four.w, weights.z, weights.w, factor);
@@ -89,8 +93,8 @@ TEMPERA_ON_DEVICE inline void normed_four(const float* x, const float* weight, f
 
 /// Brings the inputs of the window into shared memory: zeros for tokens and inputs that are not
 /// there. By plain loads, so that the ring of weights goes on meanwhile. factors: of the rows that
-/// are normalised, if the kernel has so few.
-template <unsigned TokenTiles>
+/// are normalised, if MayNormalize.
+template <unsigned TokenTiles, bool MayNormalize, class Inputs>
 TEMPERA_ON_DEVICE inline void stage_inputs(const ProductPlan& plan, const StagedRows& inputs,
                                            const float* factors, unsigned first_token,
                                            unsigned window_begin, unsigned window_end,
@@ -113,22 +117,23 @@ TEMPERA_ON_DEVICE inline void stage_inputs(const ProductPlan& plan, const Staged
     simt::Vector16 value{};
     if (token < plan.rows && first < plan.in) {
       const std::size_t row_begin = std::size_t{token} * plan.in;
-      if (Layout::factor_bytes > 0 && inputs.rows == nullptr) {
+      if (MayNormalize && inputs.rows == nullptr) {
         const float* const x = inputs.states + row_begin;
         const float factor = factors[token];
         std::uint32_t words[2][2];
-        normed_four(x + first, inputs.weight + first, factor, words[0]);
-        normed_four(x + first + 4, inputs.weight + first + 4, factor, words[1]);
+        normed_four<Inputs>(x + first, inputs.weight + first, factor, words[0]);
+        normed_four<Inputs>(x + first + 4, inputs.weight + first + 4, factor, words[1]);
         value = {words[0][0], words[0][1], words[1][0], words[1][1]};
       } else if (plan.in % piece == 0) {
-        value = *reinterpret_cast<const simt::Vector16*>(inputs.rows + row_begin + first);
+        value =
+            Inputs::load(reinterpret_cast<const simt::Vector16*>(inputs.rows + row_begin + first));
       } else {
         // Rows that are not aligned to 16 bytes, element by element.
         std::uint32_t words[4] = {};
         TEMPERA_UNROLL
         for (unsigned i = 0; i < piece; ++i) {
           if (first + i < plan.in) {
-            words[i / 2] |= static_cast<std::uint32_t>(inputs.rows[row_begin + first + i])
+            words[i / 2] |= std::uint32_t{Inputs::load(inputs.rows + row_begin + first + i)}
                             << (i % 2 * 16);
           }
         }
@@ -193,15 +198,23 @@ add_segments(const ProductPlan plan, const float* scratch, const Epilogue epilog
   add_result(plan, scratch, epilogue, token, result % token_results, token < plan.rows);
 }
 
-/// One block's jobs. Grid: plan.blocks; threads: product_threads; shared memory: plan.shared_bytes.
-template <unsigned TokenTiles, unsigned UnitTiles, class Epilogue, class Weights>
-TEMPERA_KERNEL(product_threads, product_blocks_together)
-product(const ProductPlan plan, const ProductOperands operands, const Epilogue epilogue) {
+/// A block's jobs: its own, and every simt::blocks().x after it. Weights are asked for before the
+/// inputs are waited for. ask_ahead() is called once the block has used its last weights, before
+/// sums are added: for what needs memory next.
+/// @pre the block has a job
+template <unsigned TokenTiles, unsigned UnitTiles, class Weights, class Epilogue, class Inputs,
+          class AskAhead>
+TEMPERA_ON_DEVICE inline void multiply_jobs(const ProductPlan& plan,
+                                            const ProductOperands& operands,
+                                            const Epilogue& epilogue, const Inputs& before,
+                                            const AskAhead& ask_ahead) {
   using Layout = ProductLayout<TokenTiles>;
   using Cursor = WeightCursor<UnitTiles, Epilogue::gated, Weights>;
   constexpr unsigned stage_vectors = Layout::stage_fragments * 32;
   constexpr unsigned result_floats = UnitTiles * tile_outputs;
   static_assert(UnitTiles == (Epilogue::gated ? 2 : 1));
+  // What is added to the stream is no product of a norm.
+  constexpr bool may_normalize = Layout::factor_bytes > 0 && !Epilogue::adds;
 
   const unsigned lane = simt::lane();
   const unsigned ring_vectors = plan.stages * stage_vectors;
@@ -220,19 +233,19 @@ product(const ProductPlan plan, const ProductOperands operands, const Epilogue e
     for (unsigned i = simt::thread(); i < Layout::input_pitch; i += product_threads) zeros[i] = 0;
   }
 
-  simt::let_next_begin();
   const Weights matrix = Weights::of(operands);
   Cursor ahead(plan, matrix);
   unsigned fetched = 0;  // where in the ring the next stage goes
   for (; fetched < ring_vectors - stage_vectors; fetched += stage_vectors) {
     ahead.fetch(ring + fetched);
   }
-  simt::wait_for_inputs();  // the weights were there before; all else is the launches' before this
-  if constexpr (Layout::factor_bytes > 0) {
+  before.wait();  // the weights were there before
+  if constexpr (may_normalize) {
     // A window's rows have room for as many rows of partial sums, before the row of zeros.
     static_assert(Layout::input_pitch * 2 >= product_threads * sizeof(float));
     if (operands.inputs.rows == nullptr) {
-      find_factors(plan, operands.inputs, simt::shared_memory<float>(inputs_begin), factors);
+      find_factors<Inputs>(plan, operands.inputs, simt::shared_memory<float>(inputs_begin),
+                           factors);
     }
   }
 
@@ -246,8 +259,8 @@ product(const ProductPlan plan, const ProductOperands operands, const Epilogue e
       const unsigned segments = job.window_segments(plan, window_begin);
       const unsigned window_end = window_begin + segments;
       simt::barrier();  // the window before has been read
-      stage_inputs<TokenTiles>(plan, operands.inputs, factors, first_token, window_begin,
-                               window_end, inputs);
+      stage_inputs<TokenTiles, may_normalize, Inputs>(plan, operands.inputs, factors, first_token,
+                                                      window_begin, window_end, inputs);
       simt::barrier();
       for (UnitWalk walk(job.units); walk.segment < segments; walk.go_on()) {
         const unsigned slot = walk.segment;
@@ -349,6 +362,7 @@ product(const ProductPlan plan, const ProductOperands operands, const Epilogue e
       }
     }
 
+    if (number + simt::blocks().x >= plan.jobs()) ask_ahead();
     if (plan.adding == Adding::next_kernel) continue;
     if (!whole) {
       // The sums of this part are out; the block that finds all others' there adds them up.
@@ -391,6 +405,14 @@ product(const ProductPlan plan, const ProductOperands operands, const Epilogue e
       epilogue(plan, first_token + token, index, values, there && index < plan.out);
     }
   }
+}
+
+/// One block's jobs. Grid: plan.blocks; threads: product_threads; shared memory: plan.shared_bytes.
+template <unsigned TokenTiles, unsigned UnitTiles, class Epilogue, class Weights>
+TEMPERA_KERNEL(product_threads, product_blocks_together)
+product(const ProductPlan plan, const ProductOperands operands, const Epilogue epilogue) {
+  simt::let_next_begin();
+  multiply_jobs<TokenTiles, UnitTiles, Weights>(plan, operands, epilogue, InputsOfLaunch(), [] {});
 }
 
 }  // namespace tempera::gpu::inline TEMPERA_SIMT_FORM

@@ -45,6 +45,7 @@ std::optional<ProductPlan> cheapest(ProductPlan plan, bool gated, const ProductD
   const auto try_cut = [&] {
     plan.shared_bytes = shared_bytes(plan);
     if (plan.shared_bytes > device.shared_bytes) return;
+    if (blocks_together(plan, device) < device.least_blocks) return;
     plan.blocks = std::min(plan.jobs(), blocks_together(plan, device) * device.multiprocessors);
     const double estimate = predicted_nanoseconds(plan, gated, device.multiprocessors);
     if (estimate >= least) return;

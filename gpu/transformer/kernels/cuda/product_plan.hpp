@@ -17,6 +17,8 @@ struct ProductDevice {
   unsigned multiprocessors;
   std::size_t shared_bytes;  ///< that one block may have
   bool warpgroups = false;   ///< whether four warps can take steps together (wgmma)
+  /// Blocks that a multiprocessor must have room for at least, of a plan in chunks.
+  unsigned least_blocks = 1;
 };
 
 /// How a product is cut into the jobs of its blocks. It changes no bit.
@@ -57,7 +59,7 @@ struct ProductPlan {
   }
   /// Blocks of add_segments, each with product_threads results. Of a gated product two sums of
   /// every segment make a result.
-  unsigned adding_blocks(bool gated) const {
+  TEMPERA_HOST_DEVICE unsigned adding_blocks(bool gated) const {
     const std::size_t results = std::size_t{rows} * token_sums() / (gated ? 2 : 1);
     return static_cast<unsigned>((results + product_threads - 1) / product_threads);
   }

@@ -62,8 +62,8 @@ rotate_heads(const AttentionShape shape, const HeadRotation rotation, const Toke
     if (is_value) {
       for (unsigned d = simt::lane(); d < size; d += simt::warp_lanes) store(d, vector[d]);
     } else {
-      turn_head(vector, is_query ? rotation.query_norm : rotation.key_norm, rotation, position,
-                size, half, store);
+      turn_head<InputsOfLaunch>(vector, is_query ? rotation.query_norm : rotation.key_norm,
+                                rotation, position, size, half, store);
     }
     if (scaled && pass == 0) exponent = largest.of_warp();
   }

@@ -130,6 +130,7 @@ class CudaTokenStep final : public TokenStep {
     std::size_t rows = 0;     // a power of two
     std::size_t context = 0;  // above every position: a power of two, or the model's longest text
     bool overlapped = false;  // as the stream's kernels are when it is captured
+    bool joined = false;      // likewise
     bool shares = false;      // whether half of what rows read is shared, and read once
     friend auto operator<=>(const Shape&, const Shape&) = default;
   };
@@ -375,6 +376,7 @@ inline std::vector<ScoredToken> CudaTokenStep::run(const StepModel& model,
   const RowRequests requests = requests_of(draws);
   Shape shape = shape_of(model, rows);
   shape.overlapped = stream_.overlapped;
+  shape.joined = stream_.joined;
   if (std::exchange(in_step_, true)) room_ = {};
   make_room(model, shape, requests.powers.size());
   const std::vector<std::uint32_t> slots = slot_tables_.assign(records, shape.rows);

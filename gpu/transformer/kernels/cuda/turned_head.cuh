@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "gpu/device/simt/simt.hpp"
+#include "gpu/transformer/kernels/cuda/phase_inputs.cuh"
 #include "gpu/transformer/kernels/cuda/tree.cuh"
 #include "gpu/transformer/kernels/kernels.hpp"
 
@@ -26,21 +27,22 @@ TEMPERA_ON_DEVICE inline unsigned rotary_half(const AttentionShape& shape) {
 /// and hands element d to store(d, value). By a whole warp; a lane stores what it alone has read,
 /// so that `store` may write to `vector`. Its loops are short, and unrolled they would cost
 /// attention registers.
-template <class Store>
+template <class Inputs, class Store>
 TEMPERA_ON_DEVICE inline void turn_head(const float* vector, const float* norm,
                                         const HeadRotation& rotation, unsigned position,
                                         unsigned size, unsigned half, const Store& store) {
   float sum = 0;
   TEMPERA_NO_UNROLL
   for (unsigned d = simt::lane(); d < size; d += 32) {
-    sum = fused_multiply_add(vector[d], vector[d], sum);
+    const float x = Inputs::load(vector + d);
+    sum = fused_multiply_add(x, x, sum);
   }
   const float mean = tree_of_warp(sum) / static_cast<float>(size);
   const float factor = 1.0f / sqrtf(mean + rotation.epsilon);
   TEMPERA_NO_UNROLL
   for (unsigned d = simt::lane(); d < half; d += 32) {
-    float low = vector[d];
-    float high = vector[d + half];
+    float low = Inputs::load(vector + d);
+    float high = Inputs::load(vector + d + half);
     if (norm != nullptr) {
       low = norm[d] * (low * factor);
       high = norm[d + half] * (high * factor);
@@ -52,7 +54,8 @@ TEMPERA_ON_DEVICE inline void turn_head(const float* vector, const float* norm,
   }
   TEMPERA_NO_UNROLL
   for (unsigned d = 2 * half + simt::lane(); d < size; d += 32) {
-    store(d, norm == nullptr ? vector[d] : norm[d] * (vector[d] * factor));
+    const float x = Inputs::load(vector + d);
+    store(d, norm == nullptr ? x : norm[d] * (x * factor));
   }
 }
 

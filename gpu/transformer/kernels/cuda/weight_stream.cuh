@@ -54,6 +54,11 @@ struct FragmentWeights {
       simt::copy_stream_async(target + simt::warp_lanes, source + simt::warp_lanes);
     }
   }
+  /// Asks the second-level cache for so many steps; by a whole warp.
+  TEMPERA_ON_DEVICE static void prefetch(const Tile& tile, unsigned step, unsigned steps) {
+    constexpr unsigned step_bytes = simt::warp_lanes * sizeof(simt::Vector16);
+    simt::prefetch(tile.begin - simt::lane() + step * simt::warp_lanes, steps * step_bytes);
+  }
   TEMPERA_ON_DEVICE static void take(const Tile& /*tile*/, const simt::Vector16* slot,
                                      simt::Vector16 (&weights)[2]) {
     weights[0] = slot[simt::lane()];

@@ -1,0 +1,151 @@
+// All layers of a step in one kernel (dense_layers.cuh), against a kernel for each part of a layer.
+#include "gpu/transformer/kernels/cuda/dense_layers.cuh"
+
+#include <fstream>
+#include <sstream>
+
+#include "tests/catch.hpp"
+#include "tests/simt/transformer/dense_layers_problem.hpp"
+#include "tests/simt/transformer/predicted_step.hpp"
+#include "tests/simt/transformer/step_history.hpp"
+
+namespace tempera::dense_layers_test {
+
+using namespace tempera;
+using namespace tempera::tests;
+
+namespace {
+
+/// At both sides of a page's and of a split's end.
+const std::vector<std::uint32_t> lengths = {300, 256, 1, 16, 513, 257, 40, 17};
+
+}  // namespace
+
+TEST_CASE("all layers in one kernel leave the states and the pages of a kernel for each part") {
+  struct Case {
+    LayerSizes sizes;
+    std::size_t rows;
+    bool norms;
+    std::uint64_t seeds;
+  };
+  // Heads that fill no vector, of 1 to 7 queries; inputs of several segments and windows, cut and
+  // not; more blocks than jobs; more layers than a launch takes.
+  const Case of = GENERATE(
+      Case{{40, 56, 8, 2, 24, 3}, 1, true, 3}, Case{{40, 56, 8, 2, 24, 3}, 8, false, 3},
+      Case{{64, 1200, 7, 1, 64, 2}, 3, true, 2}, Case{{1048, 24, 5, 1, 128, 2}, 2, false, 2},
+      Case{{32, 40, 3, 3, 16, gpu::layers_together + 1}, 1, true, 1},
+      Case{{1032, 1544, 2, 1, 72, 1}, 5, true, 1});
+  LayersProblem expected(
+      of.sizes, {lengths.begin(), lengths.begin() + static_cast<std::ptrdiff_t>(of.rows)}, 5);
+  const LayersProblem begin = expected;
+  expected.run(gpu::CudaKernels(1), of.norms);
+  for (std::uint64_t seed = 1; seed <= of.seeds; ++seed) {
+    INFO("hidden " << of.sizes.hidden << ", rows " << of.rows << ", seed " << seed);
+    LayersProblem found = begin;
+    const gpu::CudaKernels kernels = joined_kernels(seed);
+    found.run(kernels, of.norms);
+    REQUIRE(differences(found, expected) == 0);
+    REQUIRE(kernels.launches() ==
+            (of.sizes.layers + gpu::layers_together - 1) / gpu::layers_together);
+  }
+}
+
+TEST_CASE("however the products of joined layers are cut, the bits stay") {
+  const LayerSizes sizes{520, 1100, 3, 1, 24, 2};
+  LayersProblem expected(sizes, {256, 300}, 6);
+  const LayersProblem begin = expected;
+  expected.run(gpu::CudaKernels(1), true);
+  std::uint64_t seed = 0;
+  for (const gpu::Adding adding : {gpu::Adding::last_block, gpu::Adding::next_kernel}) {
+    for (const unsigned units : {1U, 7U}) {
+      const gpu::CudaKernels kernels = joined_kernels(++seed);
+      cut_products(kernels, begin, units, adding);
+      LayersProblem found = begin;
+      found.run(kernels, true);
+      INFO("adding " << static_cast<unsigned>(adding) << ", units " << units);
+      REQUIRE(differences(found, expected) == 0);
+      // Again, by the counters that the first has left.
+      LayersProblem again = begin;
+      again.run(kernels, true);
+      REQUIRE(differences(again, expected) == 0);
+    }
+  }
+}
+
+TEST_CASE("layers that one kernel cannot take go by a kernel for each part") {
+  const auto launches = [](LayersProblem problem, bool own_records = true) {
+    const gpu::CudaKernels kernels = joined_kernels(1);
+    LayersProblem expected = problem;
+    expected.run(gpu::CudaKernels(1), true, own_records);
+    problem.run(kernels, true, own_records);
+    CHECK(differences(problem, expected) == 0);
+    return kernels.launches();
+  };
+  const LayerSizes sizes{64, 96, 4, 2, 32, 2};
+  CHECK(launches(LayersProblem(sizes, {20, 30}, 1)) == 1);
+  CHECK(launches(LayersProblem(sizes, {1, 2, 3, 4, 5, 6, 7, 8, 9}, 1)) > 2);  // nine rows
+  CHECK(launches(LayersProblem({64, 96, 2, 1, 256, 2}, {20}, 1)) > 2);        // a large head
+  CHECK(launches(LayersProblem(sizes, {20, 30}, 1, "Q8_0")) > 2);             // quants
+  CHECK(launches(LayersProblem({20, 96, 4, 2, 32, 2}, {20}, 1)) > 2);         // no whole vectors
+  CHECK(launches(LayersProblem(sizes, {20, 30}, 1), false) > 2);              // rows of one record
+}
+
+TEST_CASE("products of joined layers leave room for a second block of a multiprocessor") {
+  const gpu::ProductDevice hopper{132, 227 * 1024, true};
+  gpu::ProductDevice twice = hopper;
+  twice.least_blocks = 2;
+  const auto shared = [](const gpu::ProductDevice& device) {
+    return gpu::plan_product(8, 2560, 6144, 384, false, device).shared_bytes;
+  };
+  CHECK(shared(hopper) > 113 * 1024);
+  CHECK(shared(twice) <= 113 * 1024);
+}
+
+TEST_CASE("steps whose layers are joined have the host's tokens and scores, forked, in any slot") {
+  const gpu::CudaKernels kernels = joined_kernels(3);
+  StepHistory history(kernels, 17);
+  for (const std::size_t rows : {1U, 6U, 9U, 2U, 8U, 33U, 7U}) {
+    INFO("batch " << rows);
+    REQUIRE(history.differences_of_a_batch(rows) == 0);
+    const std::uint64_t before = kernels.launches();
+    REQUIRE(history.differences_of_a_decode_step() == 0);
+    CHECK(kernels.launches() == before + (rows <= 8 ? 1 : 7 * step_config().num_hidden_layers) + 6);
+  }
+  CHECK(kernels.graph_replays() == kernels.steps());
+  REQUIRE(history.differences_of_long_forks() == 0);
+  // The other form is another graph.
+  REQUIRE(history.differences_of_a_batch(4) == 0);
+  for (const bool joined : {false, true}) {
+    kernels.device().stream.joined = joined;
+    const std::uint64_t before = kernels.launches();
+    REQUIRE(history.differences_of_a_decode_step() == 0);
+    CHECK(kernels.launches() == before + (joined ? 1 : 5 * step_config().num_hidden_layers) + 6);
+  }
+}
+
+TEST_CASE("docs/performance.md says what steps of few rows are predicted to take") {
+  std::ifstream file(TEMPERA_SOURCE_DIR "/docs/performance.md");
+  std::stringstream page;
+  page << file.rdbuf();
+  struct Row {
+    const char* name;
+    StepSizes sizes;
+    unsigned rows;
+    double measured;  // by an H200, of a kernel for each part
+  };
+  constexpr StepSizes large{4096, 6144, 4096, 12288, 151936};
+  constexpr StepSizes small{2560, 6144, 4096, 9728, 151936};
+  for (const Row& one : {Row{"8B, B = 1", large, 1, 0.67}, Row{"8B, B = 4", large, 4, 0.59},
+                         Row{"4B, B = 1", small, 1, 0.53}, Row{"4B, B = 4", small, 4, 0.50}}) {
+    const PredictedStep step = predicted_step(one.sizes, one.rows, 1984);
+    std::ostringstream row;
+    row << std::fixed;
+    row.precision(2);
+    row << "| " << one.name << " | " << one.measured << " | " << step.floor / step.separate << " | "
+        << step.floor / step.joined << " |";
+    INFO("docs/performance.md has no row: " << row.str());
+    CHECK(page.str().find(row.str()) != std::string::npos);
+  }
+}
+
+}  // namespace tempera::dense_layers_test
