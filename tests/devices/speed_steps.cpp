@@ -114,6 +114,24 @@ void measure_overlap(SpeedRun& run, const std::string& at, Decoding& decoding,
     run.figures.not_measured(name, "it takes a device of compute capability 9.0 or newer");
 }
 
+/// A whole step of a dense decoder whose layers are one kernel, against its floor and against
+/// `step` seconds of one whose layers are several.
+void measure_joined(SpeedRun& run, const std::string& at, Decoding& decoding,
+                    const Transformer& model, double step, double floor) {
+  const std::string of_floor = at + ", layers in one kernel, their floor";
+  const std::string of_step = at + ", layers in one kernel";
+  const auto* kernels = dynamic_cast<const CudaKernels*>(&model.kernels());
+  double seconds = 0.0;
+  const auto measure = [&] { seconds = seconds_per_call(run.timing, [&] { decoding.step(); }); };
+  if (kernels != nullptr && with_joined_layers(*kernels, measure)) {
+    run.figures.judge(of_floor, floor / seconds, "of the step", {Goal::Side::at_least, 0.80});
+    run.figures.note(of_step, seconds / step, "of a step whose layers are several kernels");
+  } else {
+    run.figures.not_measured(of_floor, "it takes a device");
+    run.figures.not_measured(of_step, "it takes a device");
+  }
+}
+
 struct RoundTimes {
   double round = 0.0;  ///< seconds of a round of all runs
   double swaps = 0.0;  ///< seconds of them in sweeps
@@ -208,6 +226,7 @@ void measure_steps(SpeedRun& run, const ModelShape& shape, const StepsToMeasure&
     run.figures.judge(at + ", a whole step's floor of weights and pages", floor / step,
                       "of the step", {Goal::Side::at_least, rows <= 4 ? 0.80 : 0.70});
     measure_overlap(run, at, decoding, transformer, step);
+    if (rows <= 4) measure_joined(run, at, decoding, transformer, step, floor);
     measure_graph(run, at, decoding, transformer, step, floor);
     constexpr std::size_t rungs = 6;
     double draw = 0.0;

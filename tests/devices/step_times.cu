@@ -148,16 +148,29 @@ std::optional<StepTimes> step_times(const CudaKernels& kernels, const std::funct
   return StepTimes{*times[1], *times[0]};
 }
 
+namespace {
+
+/// Calls work() while this choice of the stream is made.
+void with(bool& choice, const std::function<void()>& work) {
+  struct Restore {
+    bool& choice;
+    bool before;
+    ~Restore() { choice = before; }
+  } restore{choice, choice};
+  choice = true;
+  work();
+}
+
+}  // namespace
+
 bool with_overlap(const CudaKernels& kernels, const std::function<void()>& work) {
   if (!simt::has_dependent_launch()) return false;
-  simt::Stream& stream = kernels.device().stream;
-  struct Restore {
-    simt::Stream& stream;
-    bool overlapped;
-    ~Restore() { stream.overlapped = overlapped; }
-  } restore{stream, stream.overlapped};
-  stream.overlapped = true;
-  work();
+  with(kernels.device().stream.overlapped, work);
+  return true;
+}
+
+bool with_joined_layers(const CudaKernels& kernels, const std::function<void()>& work) {
+  with(kernels.device().stream.joined, work);
   return true;
 }
 
@@ -168,6 +181,7 @@ std::optional<StepTimes> step_times(const CudaKernels&, const std::function<void
 }
 
 bool with_overlap(const CudaKernels&, const std::function<void()>&) { return false; }
+bool with_joined_layers(const CudaKernels&, const std::function<void()>&) { return false; }
 
 #endif
 

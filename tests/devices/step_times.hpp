@@ -26,4 +26,8 @@ std::optional<StepTimes> step_times(const CudaKernels& kernels, const std::funct
 /// False, and no call, if the device has no such launches and in a build for the host.
 bool with_overlap(const CudaKernels& kernels, const std::function<void()>& work);
 
+/// Calls work() while the layers of a dense decoder are one kernel, in steps that it can take.
+/// False, and no call, in a build for the host.
+bool with_joined_layers(const CudaKernels& kernels, const std::function<void()>& work);
+
 }  // namespace tempera::gpu

@@ -63,10 +63,12 @@ std::vector<TensorCoreForm> tensor_core_forms() {
   const Kernels& own = default_kernels(own_arithmetic());
   static const CudaKernels launches(6, std::nullopt, StepForm::launches, own_arithmetic());
   static const CudaKernels overlapped(7, std::nullopt, StepForm::overlapped, own_arithmetic());
+  static const CudaKernels joined(8, std::nullopt, StepForm::joined, own_arithmetic());
   if (device_system() == "CUDA")
     return {{own, false, &dynamic_cast<const CudaKernels&>(own), StepForm::graph},
             {launches, false, &launches, StepForm::launches},
-            {overlapped, false, &overlapped, StepForm::overlapped}};
+            {overlapped, false, &overlapped, StepForm::overlapped},
+            {joined, false, &joined, StepForm::joined}};
   static const CudaKernels graphs(5);
   static const CudaKernels of_ampere(5, std::nullopt, StepForm::graph,
                                      Arithmetic::tensor_core_ampere);
@@ -74,6 +76,7 @@ std::vector<TensorCoreForm> tensor_core_forms() {
           {graphs, true, nullptr, StepForm::graph},
           {graphs, true, &graphs, StepForm::graph},
           {launches, true, &launches, StepForm::launches},
+          {joined, true, &joined, StepForm::joined},
           {default_kernels(Arithmetic::tensor_core_ampere), false, nullptr, StepForm::graph},
           {of_ampere, true, &of_ampere, StepForm::graph}};
 }
