@@ -86,6 +86,8 @@ MANY = "512 rows have the same bits in tiles of 128 tokens, in chunks of 32, and
 STORING = r"7productILj1ELj1ENS1_12StoreProductENS1_15Fragment"
 WARPGROUPS = "a product by four warps together has the contract's bits for every batch and cut"
 WARPGROUPS_STORING = r"17warpgroup_productINS.*LayoutILj8ELj64EEENS1_12StoreProduct"
+LAYERS = "all layers in one kernel leave the states and the pages of a kernel for each part"
+RUN_LAYERS = r"16run_dense_layersILj1E"
 ATTEND = r"12attend_splitILj1ELj1ELj1EN.*Bfloat16"
 ATTEND_8_BITS = r"12attend_splitILj1ELj1ELj1EN.*EightBit"
 MANY_STORING = r"17many_rows_productINS1_12StoreProduct"
@@ -128,6 +130,8 @@ PLANTS = [
     Plant("no fence before attention's counter", "attention_launch", ATTEND, r"membar\.gl", left_out, ATTENTION, "worst", {0}),
     Plant("no fence after attention's counter", "attention_launch", ATTEND, r"membar\.gl", left_out, ATTENTION, "worst", {1}),
     Plant("splits read by plain loads", "attention_launch", ATTEND, r"ld\.global\.cg\.f32", plain, ATTENTION, "worst"),
+    Plant("what a phase has left read by plain loads", "dense_layers_launch", RUN_LAYERS, r"ld\.global\.cg\..*", plain, LAYERS, "worst"),
+    Plant("a phase left twice", "dense_layers_launch", RUN_LAYERS, r"atom\.global\.add\.u32", with_operand(2, other(2)), LAYERS),
     Plant("a lane left out of a sum", "cuda_kernels", r"14normalize_rows", r"shfl\..*", with_operand(2, other(0)), NORMS, only={0}),
     Plant("a lane's square twice in a sum", "cuda_kernels", r"14normalize_rows", r"shfl\..*", with_operand(2, other(1)), NORMS, only={1}),
     Plant("a square rounded by itself", "cuda_kernels", r"14normalize_rows", r"sqrt\.rn\.f32", lambda item: replaced(item, opcode="rcp.rn.f32"), NORMS),
