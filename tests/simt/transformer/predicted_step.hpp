@@ -26,9 +26,9 @@ inline PredictedStep predicted_step(const StepSizes& of, unsigned rows, unsigned
   // fit.
   constexpr double bandwidth = 4.43e6;
   constexpr double streaming = 4.0e6;
-  constexpr double cache = 5.5e6;  // from the second-level cache, by its data
+  constexpr double cache = 5.5e6;  // an estimate: from the second-level cache
   constexpr double launch = 3.7;   // the planner's, of a kernel's beginning and end
-  // By calculation: blocks that leave a phase, and the first inputs of the next one.
+  // An estimate: blocks that leave a phase, and the first inputs of the next one.
   constexpr double meeting = 2.2;
   // Of attention without what its bytes take: fitted to the measured step of 8B at B = 1. Keys that
   // are asked for before blocks have met save the second.
