@@ -74,21 +74,22 @@ DenseDecoder::Layer DenseDecoder::read_layer(const std::string& prefix,
 
 void DenseDecoder::run_layers(const TokenRows& batch, const PageMemory& memory,
                               const Launch& launch) {
-  views_.clear();
+  std::vector<DenseLayer> views;
+  views.reserve(layers_.size());
   for (const Layer& layer : layers_) {
-    const std::size_t index = views_.size();
-    views_.push_back({layer.input_norm.data(), layer.query_key_value.view(),
-                      traits_.has_biases ? layer.query_key_value_bias.data() : nullptr,
-                      traits_.has_head_norms ? layer.query_norm.data() : nullptr,
-                      traits_.has_head_norms ? layer.key_norm.data() : nullptr,
-                      layer.attention_output.view(), layer.post_attention_norm.data(),
-                      layer.gate_up.view(), layer.down.view(), pages_.keys(memory, index),
-                      pages_.values(memory, index)});
+    const std::size_t index = views.size();
+    views.push_back({layer.input_norm.data(), layer.query_key_value.view(),
+                     traits_.has_biases ? layer.query_key_value_bias.data() : nullptr,
+                     traits_.has_head_norms ? layer.query_norm.data() : nullptr,
+                     traits_.has_head_norms ? layer.key_norm.data() : nullptr,
+                     layer.attention_output.view(), layer.post_attention_norm.data(),
+                     layer.gate_up.view(), layer.down.view(), pages_.keys(memory, index),
+                     pages_.values(memory, index)});
   }
   kernels_.run_dense_layers(
       {attention_, config_.intermediate_size, epsilon(), launch.rotary, launch.states,
        launch.normed, launch.query_key_value, launch.attended, launch.gated},
-      views_, batch);
+      views, batch);
 }
 
 }  // namespace tempera::gpu

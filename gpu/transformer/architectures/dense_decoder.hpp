@@ -47,7 +47,6 @@ class DenseDecoder : public Decoder {
 
   const DenseTraits traits_;
   std::vector<Layer> layers_;
-  std::vector<DenseLayer> views_;  // of the layers, for one pass; kept for its memory alone
 };
 
 }  // namespace tempera::gpu

@@ -12,6 +12,7 @@
 #include "gpu/transformer/kernels/cuda/cuda_device.cuh"
 #include "gpu/transformer/kernels/cuda/dense_layers_launch.hpp"
 #include "tests/gpu/transformer/pages_at.hpp"
+#include "tests/simt/transformer/placed_records.hpp"
 #include "tests/simt/transformer/quantised_matrix.hpp"
 
 namespace tempera::tests {
@@ -55,12 +56,7 @@ struct LayersProblem {
       for (const std::size_t size : {of.hidden, of.hidden, shape.row_floats, of.head, of.head})
         vectors.push_back(random_floats(size, 1.0F, random));
     }
-    for (const std::uint32_t length : lengths) {
-      positions.push_back(length - 1);
-      first_page.push_back(static_cast<std::uint32_t>(table.size()));
-      for (std::uint32_t page = 0; page < (length + 15) / 16; ++page)
-        table.push_back(static_cast<std::uint32_t>(table.size()));
-    }
+    place_records(lengths, positions, first_page, table);
     const auto elements = random_bfloat16s(table.size() * pages.layout().bytes() / 2, 1.0F, random);
     memory.resize(elements.size() / 8);
     std::memcpy(memory.data(), elements.data(), elements.size() * 2);
@@ -119,24 +115,23 @@ inline std::size_t differences(const LayersProblem& found, const LayersProblem& 
 /// Kernels of which a product in the layers is cut to its single segments, as `adding` says.
 inline void cut_products(const gpu::CudaKernels& kernels, const LayersProblem& problem,
                          unsigned units, gpu::Adding adding) {
-  const auto cut = [&](std::size_t i, std::size_t out, bool gated) {
-    const gpu::MatrixView matrix = (*problem.matrices)[i].packed.view();
-    gpu::CudaKernels::Device& device = kernels.device();
-    gpu::ProductPlan& plan = device.plan_of(
-        gpu::as_unsigned(problem.positions.size()), gpu::as_unsigned(matrix.in),
-        gpu::as_unsigned(out), gpu::as_unsigned(matrix.out / gpu::tile_outputs), gated,
-        gpu::WeightForm::fragments, gpu::joined_blocks(device, problem.shape));
-    if (plan.segments == 1) return;
+  gpu::CudaKernels::Device& device = kernels.device();
+  const auto make_plan = [&](std::size_t i, std::size_t out, bool gated) {
+    device.plan_of((*problem.matrices)[i].packed.view(), problem.positions.size(), out, gated,
+                   gpu::joined_blocks(device, problem.shape));
+  };
+  make_plan(0, problem.shape.row_floats, false);
+  make_plan(1, problem.sizes.hidden, false);
+  make_plan(2, problem.sizes.inner, true);
+  make_plan(3, problem.sizes.hidden, false);
+  for (auto& [key, plan] : device.plans) {
+    if (plan.segments == 1) continue;
     plan.part_segments = 1;
     plan.parts = plan.segments;
     plan.window = 1;
     plan.job_units = units;
     plan.adding = adding;
-  };
-  cut(0, problem.shape.row_floats, false);
-  cut(1, problem.sizes.hidden, false);
-  cut(2, problem.sizes.inner, true);
-  cut(3, problem.sizes.hidden, false);
+  }
 }
 
 inline gpu::CudaKernels joined_kernels(std::uint64_t seed) {

@@ -11,6 +11,7 @@
 #include "gpu/transformer/kernels/cuda/product_plan.hpp"
 #include "tests/catch.hpp"
 #include "tests/gpu/transformer/pages_at.hpp"
+#include "tests/simt/transformer/placed_records.hpp"
 #include "tests/simt/transformer/quantised_matrix.hpp"
 
 namespace tempera::joined_kernels_test {
@@ -80,14 +81,8 @@ struct Rows {
   Rows(const gpu::AttentionShape& heads, const std::vector<std::uint32_t>& lengths,
        std::mt19937 random, gpu::Arithmetic arithmetic = gpu::Arithmetic::tensor_core)
       : pages{1, heads.key_value_heads, heads.head_dim, 8, arithmetic}, shape(heads) {
-    std::uint32_t longest = 0;
-    for (const std::uint32_t length : lengths) {
-      positions.push_back(length - 1);
-      longest = std::max(longest, length);
-      first_page.push_back(static_cast<std::uint32_t>(table.size()));
-      for (std::uint32_t page = 0; page < (length + 15) / 16; ++page)
-        table.push_back(static_cast<std::uint32_t>(table.size()));
-    }
+    place_records(lengths, positions, first_page, table);
+    const std::uint32_t longest = *std::max_element(lengths.begin(), lengths.end());
     const auto elements = random_bfloat16s(table.size() * pages.layout().bytes() / 2, 1.0F, random);
     memory.resize(elements.size() / 8);
     std::memcpy(memory.data(), elements.data(), elements.size() * 2);

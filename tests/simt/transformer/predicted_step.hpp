@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "gpu/transformer/kernels/cuda/dense_layers.cuh"
 #include "gpu/transformer/kernels/cuda/product_plan.hpp"
 
 namespace tempera::tests {
@@ -36,7 +37,6 @@ inline PredictedStep predicted_step(const StepSizes& of, unsigned rows, unsigned
   constexpr double keys_early = 3.0;
   constexpr double rest = 50.0;  // of a step: its beginning, the embedding, the norm, the draw
   constexpr unsigned multiprocessors = 132;
-  constexpr unsigned two_blocks = 2;  // of the kernel for all layers
   struct Product {
     unsigned in, out;
     bool gated;
@@ -62,16 +62,18 @@ inline PredictedStep predicted_step(const StepSizes& of, unsigned rows, unsigned
   for (const Product& p : {query_key_value, output, gate_up, down}) {
     weights += of.layers * bytes(p);
     products += time(p);
-    in_phases += time(p, two_blocks) - launch;
+    in_phases += time(p, gpu::product_blocks_together) - launch;
   }
   step.floor = (weights + of.layers * page_bytes) / bandwidth;
   const double outside = time(head) + rest;
   step.separate = of.layers * (products + attention + launch) + outside;
-  // What is asked for ahead comes while memory would wait: 16 steps of 512 bytes a warp.
-  const double ahead = 16 * 512.0 * 2 * multiprocessors * 8 / streaming;
+  // What is asked for ahead comes while memory would wait: steps of 512 bytes, of each warp.
+  constexpr unsigned warps = gpu::product_blocks_together * multiprocessors * gpu::product_warps;
+  constexpr double ahead = gpu::steps_ahead * 512.0 * warps / streaming;
   const double hidden_in_meeting = std::min(ahead, meeting + 1.0);
   const double from_cache = bytes(output) / cache;  // all of it is there when attention ends
-  const double output_saves = std::max(0.0, time(output, two_blocks) - launch - from_cache);
+  const double output_saves =
+      std::max(0.0, time(output, gpu::product_blocks_together) - launch - from_cache);
   const double saved =
       hidden_in_meeting + output_saves + (ahead + hidden_in_meeting) + hidden_in_meeting;
   step.joined = of.layers * (in_phases + 5 * meeting + attention - keys_early - saved) + outside;

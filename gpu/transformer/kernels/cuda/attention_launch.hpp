@@ -18,11 +18,27 @@ inline unsigned attention_queries(const AttentionShape& shape) {
   return group <= 1 ? 1 : group <= 2 ? 2 : group <= 4 ? 4 : 8;
 }
 
-/// Counters that a launch needs.
-inline std::size_t attention_counters(const AttentionShape& shape, std::size_t rows) {
-  const std::size_t queries = attention_queries(shape);
+/// Counters that a launch needs whose blocks take so many queries.
+inline std::size_t attention_counters(const AttentionShape& shape, std::size_t rows,
+                                      std::size_t queries) {
   const std::size_t group = shape.heads / shape.key_value_heads;
   return rows * shape.key_value_heads * ((group + queries - 1) / queries);
+}
+
+inline std::size_t attention_counters(const AttentionShape& shape, std::size_t rows) {
+  return attention_counters(shape, rows, attention_queries(shape));
+}
+
+/// Floats that a launch needs for its partial results.
+inline std::size_t attention_floats(const AttentionShape& shape, std::size_t rows,
+                                    unsigned splits) {
+  return rows * shape.heads * splits * (2 + shape.head_dim);
+}
+/// Where they are among so many floats.
+inline AttentionScratch attention_scratch(const AttentionShape& shape, std::size_t rows,
+                                          unsigned splits, float* floats, std::uint32_t* counters) {
+  const std::size_t partials = rows * shape.heads * splits;
+  return {floats, floats + partials, floats + 2 * partials, counters, splits};
 }
 
 /// Rows that a block takes together if they share pages. Elements of 8 bits go by rows alone: half

@@ -26,8 +26,15 @@ struct CudaKernels::Device {
   // blocks that a multiprocessor must have room for. A plan takes longer than its launch.
   std::map<std::array<unsigned, 7>, ProductPlan> plans;
 
-  ProductPlan& plan_of(unsigned rows, unsigned in, unsigned out, unsigned tiles, bool gated,
-                       WeightForm form, unsigned least_blocks = 1) {
+  /// The plan of a product of the matrix.
+  const ProductPlan& plan_of(const MatrixView& matrix, std::size_t all_rows, std::size_t outputs,
+                             bool gated, unsigned least_blocks = 1) {
+    const unsigned rows = as_unsigned(all_rows);
+    const unsigned in = as_unsigned(matrix.in);
+    const unsigned out = as_unsigned(outputs);
+    const unsigned tiles = as_unsigned(matrix.out / tile_outputs);
+    const WeightForm form =
+        matrix.quantised == nullptr ? WeightForm::fragments : WeightForm::quantised;
     const std::array<unsigned, 7> key{
         rows, in, out, tiles, gated ? 1U : 0U, static_cast<unsigned>(form), least_blocks};
     auto found = plans.find(key);
@@ -55,10 +62,7 @@ struct CudaKernels::Device {
   template <class Epilogue>
   void launch(const MatrixView& matrix, const StagedRows& inputs, std::size_t rows, std::size_t out,
               const Epilogue& epilogue) {
-    const ProductPlan& plan =
-        plan_of(as_unsigned(rows), as_unsigned(matrix.in), as_unsigned(out),
-                as_unsigned(matrix.out / tile_outputs), Epilogue::gated,
-                matrix.quantised == nullptr ? WeightForm::fragments : WeightForm::quantised);
+    const ProductPlan& plan = plan_of(matrix, rows, out, Epilogue::gated);
     scratch.ensure_size(plan.scratch_floats());
     counters.ensure_size(plan.counters());
     launch_product(stream, plan,

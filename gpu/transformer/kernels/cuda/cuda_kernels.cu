@@ -68,17 +68,15 @@ void attend_by(CudaKernels::Device& device, PageElements elements, const Attenti
                const HeadRotation& rotation, const float* query_key_value, const TokenRows& batch,
                const PagePart& keys, const PagePart& values, const ProductInputs& attended) {
   const unsigned splits = attention_splits(batch.context);
-  const std::size_t partials = batch.rows * shape.heads * splits;
-  device.scratch.ensure_size(partials * (2 + shape.head_dim));
+  device.scratch.ensure_size(attention_floats(shape, batch.rows, splits));
   device.counters.ensure_size(attention_counters(shape, batch.rows));
-  float* const scratch = device.scratch.data();
   TokenRows rows = batch;
   if (attention_shared_bytes(shape, elements, attention_rows(shape, elements)) >
       device.limits.shared_bytes)
     rows.shared = {};  // each row alone has room
   launch_attention(
       device.stream, shape, rotation, query_key_value, rows, elements, keys, values,
-      {scratch, scratch + partials, scratch + 2 * partials, device.counters.data(), splits},
+      attention_scratch(shape, batch.rows, splits, device.scratch.data(), device.counters.data()),
       attended.bfloat16);
 }
 

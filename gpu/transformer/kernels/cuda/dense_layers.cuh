@@ -67,16 +67,13 @@ struct DenseLayers {
 static_assert(sizeof(DenseLayers) <= 4096);
 
 /// AddProduct, to what an earlier phase has left.
-struct AddInLayer {
-  static constexpr bool gated = false;
-  static constexpr bool adds = true;
-  float* outputs;  // [rows, out]
-
+struct AddInLayer : AddProduct {
   TEMPERA_ON_DEVICE void operator()(const ProductPlan& plan, unsigned token, unsigned output,
                                     const float (&sums)[2], bool there) const {
-    if (!there) return;
-    float* const target = outputs + std::size_t{token} * plan.out + output;
-    *target = InputsOfPhase::load(target) + sums[0];
+    if (there) store(plan, token, output, before(plan, token, output) + sums[0]);
+  }
+  TEMPERA_ON_DEVICE float before(const ProductPlan& plan, unsigned token, unsigned output) const {
+    return InputsOfPhase::load(outputs + std::size_t{token} * plan.out + output);
   }
 };
 
@@ -86,7 +83,8 @@ struct AddInLayer {
 constexpr unsigned steps_ahead = 16;
 
 /// Asks the second-level cache for weights of a product that this warp will use first: the next
-/// steps_ahead after so many `times` as many.
+/// steps_ahead after so many `times` as many. Not by a WeightCursor: its way to later jobs would
+/// spill registers here.
 template <unsigned UnitTiles, bool Gated>
 TEMPERA_ON_DEVICE inline void ask_for_weights(const LayerProduct& product,
                                               const simt::Vector16* fragments, unsigned times) {
@@ -131,13 +129,9 @@ TEMPERA_ON_DEVICE inline void multiply_in_layer(const LayerProduct& product,
   phase.leave();
   if (plan.adding != Adding::next_kernel) return;
   phase.wait();
-  const unsigned token_results = plan.token_sums() / UnitTiles;
   const unsigned blocks = plan.adding_blocks(Epilogue::gated);
-  for (unsigned block = simt::block().x; block < blocks; block += simt::blocks().x) {
-    const unsigned result = block * product_threads + simt::thread();
-    const unsigned token = result / token_results;
-    add_result(plan, all.scratch, epilogue, token, result % token_results, token < plan.rows);
-  }
+  for (unsigned block = simt::block().x; block < blocks; block += simt::blocks().x)
+    add_results(plan, all.scratch, epilogue, block);
   phase.leave();
 }
 

@@ -76,18 +76,12 @@ void launch_dense_layers(CudaKernels::Device& device, const DenseDecoderWork& wo
   const DenseLayer& one = layers[0];
   const std::size_t hidden = one.query_key_value.in;
   const unsigned splits = attention_splits(batch.context);
-  const std::size_t partials = rows * shape.heads * splits;
-  const std::size_t query_groups =
-      shape.key_value_heads *
-      quotient_up(as_unsigned(shape.heads / shape.key_value_heads), joined_queries);
-  std::size_t scratch_floats = partials * (2 + shape.head_dim);
-  std::size_t counters = rows * query_groups;
+  std::size_t scratch_floats = attention_floats(shape, rows, splits);
+  std::size_t counters = attention_counters(shape, rows, joined_queries);
   std::size_t shared_bytes = attention_bytes(shape);
   const unsigned blocks = joined_blocks(device, shape);
   const auto product = [&](const MatrixView& matrix, std::size_t out, bool gated) {
-    const ProductPlan& plan = device.plan_of(
-        as_unsigned(rows), as_unsigned(matrix.in), as_unsigned(out),
-        as_unsigned(matrix.out / tile_outputs), gated, WeightForm::fragments, blocks);
+    const ProductPlan& plan = device.plan_of(matrix, rows, out, gated, blocks);
     scratch_floats = std::max(scratch_floats, plan.scratch_floats());
     counters = std::max(counters, plan.counters());
     shared_bytes = std::max(shared_bytes, plan.shared_bytes);
@@ -103,17 +97,16 @@ void launch_dense_layers(CudaKernels::Device& device, const DenseDecoderWork& wo
   device.phases_left.ensure_size(1);
 
   float* const scratch = device.scratch.data();
-  all.attention = {
-      shape,
-      {nullptr, nullptr, work.epsilon, work.rotary},
-      1.0f / std::sqrt(static_cast<float>(shape.head_dim)),
-      work.query_key_value,
-      batch,
-      one.keys,
-      one.values,
-      {scratch, scratch + partials, scratch + 2 * partials, device.counters.data(), splits},
-      work.attended.bfloat16};
-  all.query_groups = as_unsigned(query_groups);
+  all.attention = {shape,
+                   {nullptr, nullptr, work.epsilon, work.rotary},
+                   1.0f / std::sqrt(static_cast<float>(shape.head_dim)),
+                   work.query_key_value,
+                   batch,
+                   one.keys,
+                   one.values,
+                   attention_scratch(shape, rows, splits, scratch, device.counters.data()),
+                   work.attended.bfloat16};
+  all.query_groups = as_unsigned(attention_counters(shape, 1, joined_queries));
   all.states = work.states;
   all.projected = work.query_key_value;
   all.gated = work.gated.bfloat16;

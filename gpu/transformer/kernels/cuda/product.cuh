@@ -185,17 +185,24 @@ TEMPERA_ON_DEVICE inline void add_result(const ProductPlan& plan, const float* s
   epilogue(plan, token, index, values, there && index < plan.out);
 }
 
-/// The second phase of a product whose plan says Adding::next_kernel: a result a thread.
-/// Grid: plan.adding_blocks(); threads: product_threads.
+/// A block's share of the second phase of a product whose plan says Adding::next_kernel: a result a
+/// thread. block: below plan.adding_blocks().
+template <class Epilogue>
+TEMPERA_ON_DEVICE inline void add_results(const ProductPlan& plan, const float* scratch,
+                                          const Epilogue& epilogue, unsigned block) {
+  const unsigned token_results = plan.token_sums() / (Epilogue::gated ? 2 : 1);
+  const unsigned result = block * product_threads + simt::thread();
+  const unsigned token = result / token_results;
+  add_result(plan, scratch, epilogue, token, result % token_results, token < plan.rows);
+}
+
+/// That phase as a kernel. Grid: plan.adding_blocks(); threads: product_threads.
 template <class Epilogue>
 TEMPERA_KERNEL(product_threads)
 add_segments(const ProductPlan plan, const float* scratch, const Epilogue epilogue) {
   simt::let_next_begin();
   simt::wait_for_inputs();
-  const unsigned token_results = plan.token_sums() / (Epilogue::gated ? 2 : 1);
-  const unsigned result = simt::block().x * product_threads + simt::thread();
-  const unsigned token = result / token_results;
-  add_result(plan, scratch, epilogue, token, result % token_results, token < plan.rows);
+  add_results(plan, scratch, epilogue, simt::block().x);
 }
 
 /// A block's jobs: its own, and every simt::blocks().x after it. Weights are asked for before the
