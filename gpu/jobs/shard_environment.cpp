@@ -28,16 +28,35 @@ std::string said(const std::string& name, std::size_t value) {
   return name + "=" + std::to_string(value);
 }
 
-/// Ranks, which count from 0.
-std::optional<LaunchedShard> ranks(const Get& get, const std::string& rank,
-                                   const std::string& size) {
-  const auto of = number(get, size);
-  if (!of || *of <= 1) return std::nullopt;
-  const auto index = number(get, rank);
-  if (!index) return std::nullopt;
-  if (*index >= *of || *of > most_shards)
-    throw BadInput(rank, "is " + std::to_string(*index) + " of " + std::to_string(*of), say_it);
-  return LaunchedShard{{*index + 1, *of}, said(rank, *index) + ", " + said(size, *of), true};
+/// The variables of one launcher, whose ranks count from 0.
+struct Launcher {
+  const char* rank;
+  const char* size;
+  const char* step = nullptr;  ///< without this variable the process is not one of the ranks
+};
+
+/// The first that sets both of its variables decides, also where it says that there is one rank:
+/// the later ones may speak of a whole job in which this launcher has started a part.
+constexpr std::array launchers{
+    Launcher{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
+    Launcher{"PMI_RANK", "PMI_SIZE"},
+    // A batch script itself is process 0 of many, and only a step runs them all.
+    Launcher{"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_STEP_ID"},
+    Launcher{"SLURM_PROCID", "SLURM_NTASKS", "SLURM_STEP_ID"},
+};
+
+std::optional<LaunchedShard> any_ranks(const Get& get) {
+  for (const auto& [rank, size, step] : launchers) {
+    if (step != nullptr && !get(step)) continue;
+    const auto of = number(get, size);
+    const auto index = number(get, rank);
+    if (!of || !index) continue;
+    if (*index >= *of || *of > most_shards)
+      throw BadInput(rank, "is " + std::to_string(*index) + " of " + std::to_string(*of), say_it);
+    if (*of == 1) return std::nullopt;
+    return LaunchedShard{{*index + 1, *of}, said(rank, *index) + ", " + said(size, *of), true};
+  }
+  return std::nullopt;
 }
 
 std::optional<LaunchedShard> task_of_array(const Get& get) {
@@ -56,15 +75,6 @@ std::optional<LaunchedShard> task_of_array(const Get& get) {
       {(*id - least) / step + 1, *count},
       said("SLURM_ARRAY_TASK_ID", *id) + ", " + said("SLURM_ARRAY_TASK_COUNT", *count),
       false};
-}
-
-std::optional<LaunchedShard> any_ranks(const Get& get) {
-  if (auto found = ranks(get, "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE")) return found;
-  if (auto found = ranks(get, "PMI_RANK", "PMI_SIZE")) return found;
-  // A batch script itself is process 0 of many, and only a step has them run.
-  if (!get("SLURM_STEP_ID")) return std::nullopt;
-  if (auto found = ranks(get, "SLURM_PROCID", "SLURM_STEP_NUM_TASKS")) return found;
-  return ranks(get, "SLURM_PROCID", "SLURM_NTASKS");
 }
 
 }  // namespace

@@ -224,6 +224,32 @@ TEST_CASE("launchers say which shard a process is") {
   CHECK_FALSE(launched({{"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_SIZE", "1"}}));
   CHECK_FALSE(launched({{"SLURM_ARRAY_TASK_ID", "7"}, {"SLURM_ARRAY_TASK_COUNT", "1"}}));
 
+  // Each launcher's variables beside those of every later one: the earlier decides, also where it has
+  // started a single rank.
+  const std::vector<std::pair<std::string, std::string>> launchers{
+      {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
+      {"PMI_RANK", "PMI_SIZE"},
+      {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS"},
+      {"SLURM_PROCID", "SLURM_NTASKS"}};
+  for (std::size_t first = 0; first < launchers.size(); ++first)
+    for (std::size_t later = first + 1; later < launchers.size(); ++later)
+      for (const std::size_t ranks : {1U, 2U, 3U}) {
+        Variables variables{{"SLURM_STEP_ID", "0"}};
+        variables[launchers[later].first] = "0";
+        variables[launchers[later].second] = "4";
+        variables[launchers[first].first] = std::to_string(ranks - 1);
+        variables[launchers[first].second] = std::to_string(ranks);
+        CAPTURE(launchers[first].second, launchers[later].second, ranks);
+        if (ranks == 1)
+          CHECK_FALSE(launched(variables));
+        else
+          CHECK(is(launched(variables), {ranks, ranks}, true));
+        // A launcher that sets one of its two variables says nothing.
+        variables.erase(launchers[first].second);
+        if (launchers[first].first != launchers[later].first)
+          CHECK(is(launched(variables), {1, 4}, true));
+      }
+
   const auto with = [](Variables variables, const std::string& name, const std::string& value) {
     variables[name] = value;
     return variables;
