@@ -61,5 +61,7 @@ void bind_model(nb::module_& module);
 void bind_session(nb::module_& module);
 void bind_tempering(nb::module_& module);
 void bind_run_folder(nb::module_& module);
+/// What os.fork calls before and after (python/tempera/native.py registers it).
+void bind_turns(nb::module_& module);
 
 }  // namespace tempera::python

@@ -87,9 +87,9 @@ gpu::Thinking wished(std::optional<bool> thinking) {
 }
 
 std::shared_ptr<Turns> turns_of_new_model() {
-  if (gpu::device_system() != "CUDA") return std::make_shared<Turns>();
+  if (gpu::device_system() != "CUDA") return std::make_shared<Turns>(true);
   // Never destroyed: models may be there until the process exits.
-  static auto& of_all_models = *new std::shared_ptr<Turns>(std::make_shared<Turns>());
+  static auto& of_all_models = *new std::shared_ptr<Turns>(std::make_shared<Turns>(false));
   return of_all_models;
 }
 

@@ -44,4 +44,6 @@ NB_MODULE(TEMPERA_MODULE, module) {
   tempera::python::bind_run_folder(module);
   module.def("set_threads", &set_threads, tempera::python::nb::arg("threads").none());
   module.def("presets", &presets);
+  module.def("version", [] { return TEMPERA_VERSION; });
+  tempera::python::bind_turns(module);
 }

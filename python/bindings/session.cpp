@@ -149,7 +149,7 @@ class CollectingSession final : private gpu::Listener {
   }
 
   SharedModel model_;
-  mutable std::mutex mutex_;
+  mutable CallLock mutex_;
   std::optional<gpu::Session> session_;
   std::vector<News> news_;
   std::vector<FinalRecord> records_;  ///< of the sampler that ended last; its answer follows

@@ -1,11 +1,16 @@
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 
 namespace tempera::python {
+
+/// How often this process was forked, counted from its first ancestor on: what is older than a fork
+/// may have been in the hands of a thread that the child does not have.
+unsigned generation();
 
 /// Lets one thread at a time compute with a model, in the order in which the threads came: one that
 /// steps in a loop does not keep the others from theirs.
@@ -18,24 +23,33 @@ namespace tempera::python {
 ///
 /// No thread waits for its turn with the GIL, or for the GIL in its turn. So no two wait for each
 /// other, and no object that Python destroys is destroyed in the turn of the same thread.
+///
+/// A thread that forks first takes a turn of every model, so no pass is half made in the child; the
+/// child then has fresh turns, since the threads that waited for one are not there.
 class Turns {
  public:
-  void lock() {
-    std::unique_lock guard(mutex_);
-    const std::uint64_t number = last_++;
-    changed_.wait(guard, [&] { return number == now_; });
-  }
-  void unlock() {
-    const std::lock_guard guard(mutex_);
-    ++now_;
-    changed_.notify_all();
-  }
+  /// @param survives_forks false for models on a device, whose context a child does not inherit
+  explicit Turns(bool survives_forks);
+  ~Turns();
+  Turns(const Turns&) = delete;
+  Turns& operator=(const Turns&) = delete;
+
+  /// @throw DeviceError in a forked process that does not inherit the device
+  void lock();
+  void unlock();
+  /// Begins anew in a child.
+  void reset();
 
  private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::uint64_t last_ = 0;  ///< the number of the next thread that comes
-  std::uint64_t now_ = 0;   ///< the number of the thread whose turn it is
+  struct State {
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::uint64_t last = 0;  ///< the number of the next thread that comes
+    std::uint64_t now = 0;   ///< the number of the thread whose turn it is
+  };
+  State* state_ = new State;  // of a parent: its waiting threads are never woken in the child
+  const bool survives_forks_;
+  const unsigned made_in_ = generation();
 };
 
 /// The turns of a model that is opened now.
@@ -54,6 +68,18 @@ class Pause {
 
  private:
   Turn& turn_;
+};
+
+/// A mutex of calls of one object. In a forked process it refuses what another thread was calling.
+class CallLock {
+ public:
+  /// @throw BadInput in a child, if a thread of the parent held it when the process was forked
+  void lock();
+  void unlock() { mutex_.unlock(); }
+
+ private:
+  std::mutex mutex_;
+  std::atomic<unsigned> held_in_ = 0;  ///< the generation of the thread that locked it last
 };
 
 }  // namespace tempera::python

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from tempera.errors import BadInput, Bug, DeviceError, Error, ModelError
 
 if TYPE_CHECKING:
+    __version__: str
     from tempera import check, exact, law, tempering
     from tempera.model import Acceptance, Answer, Model, RungRecord, Scores
     from tempera.native import set_threads
@@ -39,6 +40,8 @@ _MODULES = ("check", "exact", "law", "tempering")
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return importlib.import_module("tempera._tempera").version()
     if name in _PLACES:
         return getattr(importlib.import_module(f"tempera.{_PLACES[name]}"), name)
     if name in _MODULES:

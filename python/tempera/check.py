@@ -23,7 +23,8 @@ from fractions import Fraction
 from typing import Union
 
 from tempera import _exact
-from tempera.exact import Exact, FiniteModel, Matrix, _text, fraction
+from tempera.errors import BadInput
+from tempera.exact import Exact, FiniteModel, Matrix, _checked_model, _listed, _size, _text, fraction
 
 #: The numbers of the generated tokens, a terminal one included.
 Record = Sequence[int]
@@ -121,16 +122,21 @@ def judge(
     within: how far a mass or a flow may be off and still count as equal. Raises BadInput for a case with too many
     states, Bug if the kernel is no function of its state and draws, and whatever the step raises.
     """
-    asked = [_text(power) for power in powers]
-    return _verdict(_exact.judge(_kernel(step), model._model, horizon, asked, _text(within)))
+    asked = _listed("powers", powers)
+    return _verdict(_exact.judge(_kernel(step), _checked_model(model), _size("horizon", horizon), asked, _text(within)))
 
 
 def shrink(
     step: Step, model: FiniteModel, horizon: int = 2, powers: Sequence[Exact] = (2,), *, within: Exact = 0
 ) -> Failure:
-    """The smallest case found on which the kernel still fails, from one on which it does."""
-    asked = [_text(power) for power in powers]
-    found = _exact.shrink(_kernel(step), model._model, horizon, asked, _text(within))
+    """The smallest case found on which the kernel still fails, from one on which it does.
+
+    Raises BadInput for a kernel that samples its target on the case given.
+    """
+    if judge(step, model, horizon, powers, within=within).sound:
+        raise BadInput("step", "samples its target on this case", "give a case on which it fails")
+    asked = _listed("powers", powers)
+    found = _exact.shrink(_kernel(step), _checked_model(model), _size("horizon", horizon), asked, _text(within))
     case = Case(FiniteModel._of(found.model), found.horizon, tuple(map(Fraction, found.powers)))
     return Failure(case, _verdict(found.verdict), found.tried)
 

@@ -21,6 +21,8 @@ from typing import TYPE_CHECKING, Any, Union
 
 from tempera import _exact
 from tempera.errors import BadInput
+from tempera.wishes import path, several, text, token, whole
+from tempera.wishes import text as _checked_text
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,15 +43,19 @@ def fraction(number: Exact) -> Fraction:
     try:
         return Fraction(number)
     except (ArithmeticError, TypeError, ValueError):
-        raise BadInput("number", f"{number!r} is none", 'give one such as 2, "3/2" or 0.25') from None
+        raise BadInput("number", f"{number!r} is not a fraction", 'give one such as 2, "3/2" or 0.25') from None
 
 
 def _text(number: Exact) -> str:
     return str(fraction(number))
 
 
-def _texts(numbers: Sequence[Exact] | None) -> list[str] | None:
-    return None if numbers is None else [_text(number) for number in numbers]
+def _listed(name: str, numbers: Sequence[Exact]) -> list[str]:
+    return several(name, numbers, lambda _, number: _text(number), "[1, 2]")
+
+
+def _optional(name: str, numbers: Sequence[Exact] | None) -> list[str] | None:
+    return None if numbers is None else _listed(name, numbers)
 
 
 class Law(Mapping[str, Fraction]):
@@ -154,6 +160,30 @@ class RoundTrips:
     formula: Fraction  #: steps of one round trip if acceptances did not depend on history
 
 
+def _checked_model(model: FiniteModel) -> _exact.FiniteModel:
+    if not isinstance(model, FiniteModel):
+        raise BadInput("model", f"{model!r} is not a finite model", "give a tempera.exact.FiniteModel")
+    return model._model
+
+
+def _size(name: str, value: Any) -> int:
+    return whole(name, value, 0, 2**32 - 1)
+
+
+def _start(start: Any) -> str | None:
+    return None if start is None else text("start", start)
+
+
+def _rows(name: str, rows: Any) -> Mapping[Any, Any]:
+    if not isinstance(rows, Mapping):
+        raise BadInput(name, f"{rows!r} is not a dictionary", 'give one such as {"a": "1/2", "e": "1/2"}')
+    return rows
+
+
+def _row(name: str, row: Any) -> dict[str, str]:
+    return {text(name, token): _text(probability) for token, probability in _rows(name, row).items()}
+
+
 class FiniteModel:
     """An autoregressive model p0 over a small vocabulary, given by rows of fractions.
 
@@ -178,10 +208,14 @@ class FiniteModel:
         default: Mapping[str, Exact] | None = None,
         name: str = "model",
     ) -> None:
-        document: dict[str, Any] = {"name": name, "vocabulary": list(vocabulary), "terminal": list(terminal)}
-        document["next"] = {prefix: {token: _text(p) for token, p in row.items()} for prefix, row in next.items()}
+        document: dict[str, Any] = {
+            "name": text("name", name),
+            "vocabulary": several("vocabulary", vocabulary, text, "['a', 'e']"),
+            "terminal": several("terminal", terminal, text, "['e']"),
+            "next": {text("next", prefix): _row(f"next, {prefix!r}", row) for prefix, row in _rows("next", next).items()},
+        }
         if default is not None:
-            document["default"] = {token: _text(p) for token, p in default.items()}
+            document["default"] = _row("default", default)
         self._model = _exact.FiniteModel.parse(json.dumps(document), name)
 
     @classmethod
@@ -193,12 +227,12 @@ class FiniteModel:
     @classmethod
     def open(cls, file: str | os.PathLike[str]) -> FiniteModel:
         """Reads a model file (docs/exact.md has the format). Raises BadInput naming file, place and remedy."""
-        return cls._of(_exact.FiniteModel.open(os.fspath(file)))
+        return cls._of(_exact.FiniteModel.open(path("file", file)))
 
     @classmethod
     def parse(cls, text: str, name: str = "model") -> FiniteModel:
         """Reads the same format from a text. Raises BadInput."""
-        return cls._of(_exact.FiniteModel.parse(text, name))
+        return cls._of(_exact.FiniteModel.parse(_checked_text("text", text), _checked_text("name", name)))
 
     def __repr__(self) -> str:
         return f"FiniteModel({self.name!r})"
@@ -228,19 +262,19 @@ class FiniteModel:
 
     def next(self, prefix: Sequence[int] = ()) -> Law:
         """p0(· | prefix), by tokens. prefix: numbers of tokens, none terminal. Raises BadInput."""
-        return Law(self.vocabulary, self._model.next(list(prefix)))
+        return Law(self.vocabulary, self._model.next(several("prefix", prefix, token, "[0, 1]")))
 
     def records(self, horizon: int) -> tuple[str, ...]:
         """S_T: the records of horizon T, depth-first in the vocabulary's order, tokens joined by one space."""
-        return tuple(self._model.records(horizon))
+        return tuple(self._model.records(_size("horizon", horizon)))
 
     def base_law(self, horizon: int) -> Law:
         """p0(x) of each record of S_T."""
-        return Law(self.records(horizon), self._model.base_law(horizon))
+        return Law(self.records(horizon), self._model.base_law(_size("horizon", horizon)))
 
     def power_law(self, horizon: int, power: Exact) -> Law:
         """p0(x)^α / Σ p0^α of each record of S_T (`eq:theory-power-target`). Raises BadInput if a value is no fraction."""
-        return Law(self.records(horizon), self._model.power_law(horizon, _text(power)))
+        return Law(self.records(horizon), self._model.power_law(_size("horizon", horizon), _text(power)))
 
     def local_chain(
         self,
@@ -261,7 +295,10 @@ class FiniteModel:
 
         `tempera exact MODEL --horizon T --power A` prints the same. Raises BadInput for a space that is too large.
         """
-        found = _exact.rung(self._model, horizon, _text(power), kernel, _texts(restart), restart_range, start, steps)
+        found = _exact.rung(
+            self._model, _size("horizon", horizon), _text(power), text("kernel", kernel), _optional("restart", restart),
+            text("restart_range", restart_range), _start(start), _size("steps", steps),
+        )  # fmt: skip
         states = found["states"]
         return LocalChain(
             found["invariant"],
@@ -293,8 +330,9 @@ class FiniteModel:
         `tempera exact MODEL --horizon T --powers A,B,…` prints the same. Raises BadInput.
         """
         found = _exact.joint(
-            self._model, horizon, [_text(power) for power in powers], schedule, _texts(restart), restart_range, start, steps
-        )
+            self._model, _size("horizon", horizon), _listed("powers", powers), text("schedule", schedule),
+            _optional("restart", restart), text("restart_range", restart_range), _start(start), _size("steps", steps),
+        )  # fmt: skip
         return JointChain(
             found["invariant"],
             found["reversible"],
@@ -307,7 +345,9 @@ class FiniteModel:
 
     def round_trips(self, horizon: int, powers: Sequence[Exact], rounds: int, *, schedule: str = "adj") -> RoundTrips:
         """Expected round trips of a tagged replica in 0, …, rounds steps from equilibrium. Raises BadInput."""
-        expected, formula = _exact.round_trips(self._model, horizon, [_text(power) for power in powers], schedule, rounds)
+        expected, formula = _exact.round_trips(
+            self._model, _size("horizon", horizon), _listed("powers", powers), text("schedule", schedule), _size("rounds", rounds)
+        )
         return RoundTrips(tuple(map(Fraction, expected)), Fraction(formula))
 
 

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from tempera import _exact
-from tempera.exact import Exact, FiniteModel, Law, Matrix, _texts
-from tempera.wishes import number, several
+from tempera.exact import Exact, FiniteModel, Law, Matrix, _checked_model, _optional, _size
+from tempera.wishes import number, several, text
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,10 @@ def compiled(
     powers: one for local moves alone; a ladder for a local sweep and one sweep of swaps a step. schedule: "adj" or
     "deo". restart: ω(1), …, ω(T); uniform if left out. Raises BadInput for more than 1,024 states.
     """
-    found = _exact.compiled(model._model, horizon, several("powers", powers, number, "[1, 2]"), schedule, _texts(restart), restart_range)
+    found = _exact.compiled(
+        _checked_model(model), _size("horizon", horizon), several("powers", powers, number, "[1, 2]"), text("schedule", schedule),
+        _optional("restart", restart), text("restart_range", restart_range),
+    )  # fmt: skip
     states = found["states"]
     return CompiledLaw(
         Matrix(states, found["matrix"]),
@@ -62,4 +65,4 @@ def compiled(
 def local_move(model: FiniteModel, horizon: int, power: float) -> Matrix:
     """The matrix of the compiled local move at one power: row x is the law after one move from x. Raises BadInput."""
     states = model.records(horizon)
-    return Matrix(states, model._model.compiled_local_move(horizon, number("power", power)))
+    return Matrix(states, _checked_model(model).compiled_local_move(horizon, number("power", power)))

@@ -12,7 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from tempera import errors
 from tempera.native import native
-from tempera.wishes import LAYOUT, SAMPLER, Prompt, RunWishes, Wishes, check_names, checked, is_one, raw_prompt, several, takes, whole
+from tempera.wishes import (
+    LAYOUT, SAMPLER, Prompt, RunWishes, Wishes, check_names, checked, is_one, path, raw_prompt, several, takes, token, truth,
+)  # fmt: skip
+from tempera.wishes import text as _text
 
 if TYPE_CHECKING:
     import numpy as np
@@ -83,10 +86,19 @@ class Model:
     once; on CUDA all models of the process take turns. Other Python threads run meanwhile.
     """
 
-    def __init__(self, opened: OpenedModel, name: str, device: str | None = None) -> None:
+    def __init__(
+        self, opened: OpenedModel, name: str, device: str | None = None, rope_factors: str | None = None
+    ) -> None:
         self._opened = opened
         self._native = native(device)
+        self._device = device
+        self._rope_factors = rope_factors
         self.name = name
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickles the name, not the weights: whoever unpickles opens the same files with the same arithmetic."""
+        where = os.path.abspath(self.name) if os.path.exists(self.name) else self.name
+        return _opened_again, (where, self.arithmetic, self._device, self._rope_factors)
 
     @classmethod
     def open(
@@ -107,9 +119,10 @@ class Model:
         Raises BadInput for files that cannot be used, and for a device of no such name; DeviceError for one that this
         package or this machine lacks.
         """
-        name = os.fspath(name_or_path)
-        opened = native(device).OpenedModel.open(name, arithmetic, device, rope_factors)
-        return cls(opened, name, device)
+        name = path("model", name_or_path)
+        asked = [None if value is None else _text(label, value) for label, value in (("arithmetic", arithmetic), ("rope_factors", rope_factors))]
+        opened = native(device).OpenedModel.open(name, asked[0], device, asked[1])
+        return cls(opened, name, device, rope_factors)
 
     def __repr__(self) -> str:
         return f"Model({self.name!r}, arithmetic={self.arithmetic!r})"
@@ -136,13 +149,11 @@ class Model:
 
     def encode(self, text: str) -> list[int]:
         """The tokens of a text, with those that the tokenizer puts before it. Raises BadInput."""
-        if not isinstance(text, str):
-            raise errors.BadInput("text", f"{text!r} is none")
-        return list(self._opened.encode(text))
+        return list(self._opened.encode(_text("text", text)))
 
     def decode(self, tokens: Sequence[int]) -> str:
         """The text of tokens. Raises BadInput for a token outside the vocabulary."""
-        return self._opened.decode(several("tokens", tokens, whole, "[1, 2]"))
+        return self._opened.decode(several("tokens", tokens, token, "[1, 2]"))
 
     def score(self, tokens: Sequence[int], powers: float | Sequence[float] = (1.0,)) -> Scores:
         """log p0 of each token after the first given those before it, and log z of every power there.
@@ -155,8 +166,8 @@ class Model:
         """
         if isinstance(tokens, str):
             raise errors.BadInput("tokens", "are a text", "give model.encode(text)")
-        rungs = checked({"powers": powers}, ("powers",))["powers"]
-        return Scores(*self._opened.score(several("tokens", tokens, whole, "[1, 2]"), rungs))
+        rungs = checked({"powers": (1.0,) if powers is None else powers}, ("powers",))["powers"]
+        return Scores(*self._opened.score(several("tokens", tokens, token, "[1, 2]"), rungs))
 
     @takes(RunWishes)
     def sample(
@@ -177,7 +188,7 @@ class Model:
         reads it if it is finished. Its answers have no `records`, which a run folder does not keep.
 
         Further arguments. What is left out is what `tempera sample --help` says. sampler, preset, powers, temperature,
-        horizon (T), block (B), rounds, local_moves, sweeps (one number or one for each stage),
+        horizon (T; also max_tokens), block (B), rounds, local_moves, sweeps (one number or one for each stage),
         schedule ("adj" or "deo"), restart_weights, restart_range, output_rung, particles,
         samples (answers to each prompt), seed, stop, early_rejection, prefetch, confidence, thinking;
         ids (of the prompts, different ones); batch, under_way, cache_memory (how the work is laid
@@ -189,7 +200,7 @@ class Model:
         under way. Raises BadInput, ModelError, DeviceError.
         """
         if out is not None:
-            return _into_folder(self, os.fspath(out), resume, _Wished("sample", prompts, dict(wishes), ("checkpoint_seconds",)))
+            return _into_folder(self, path("out", out), truth("resume", resume), _Wished("sample", prompts, dict(wishes), ("checkpoint_seconds",)))
         if resume:
             raise errors.BadInput("resume", "has no effect without out", "name the run folder with out=")
         answers = list(_Sampling(self, prompts, dict(wishes)).run())
@@ -218,7 +229,7 @@ class Model:
             raise errors.BadInput("resume", "has no effect without out", "name the run folder with out=")
         if out is not None:
             wished = _Wished("sample_async", prompts, dict(wishes), ("checkpoint_seconds",))
-            return await _into_folder_async(self, os.fspath(out), resume, wished)
+            return await _into_folder_async(self, path("out", out), truth("resume", resume), wished)
         answers = [answer async for answer in _Sampling(self, prompts, dict(wishes)).run_async()]
         return sorted(answers, key=lambda answer: (answer.prompt, answer.sample))
 
@@ -227,6 +238,14 @@ class Model:
         """iterate() for asyncio. Cancelling the task ends the work after the pass that is under way."""
         async for answer in _Sampling(self, prompts, dict(wishes)).run_async():
             yield answer
+
+
+def _opened_again(name: str, arithmetic: str | None, device: str | None, rope_factors: str | None) -> Model:
+    return Model.open(name, arithmetic=arithmetic, device=device, rope_factors=rope_factors)
+
+
+def _identity(name: str, value: Any) -> str:
+    return _text(name, str(value))
 
 
 def answer_of(news: News, prompt: int, confidence: bool) -> Answer:
@@ -266,7 +285,7 @@ class _Wished:
         self.prompts = [raw_prompt(prompt) for prompt in listed]
         self.ids: list[str | None] = [None] if len(self.prompts) == 1 else [str(number) for number in range(len(self.prompts))]
         if wishes.get("ids") is not None:
-            self.ids = several("ids", wishes["ids"], lambda _, identity: str(identity), "['a', 'b']")
+            self.ids = several("ids", wishes["ids"], _identity, "['a', 'b']")
             if len(self.ids) != len(self.prompts) or len(set(self.ids)) != len(self.ids):
                 raise errors.BadInput("ids", "are not one for each prompt, all different")
         self.total = len(self.prompts) * int(self.sampler.get("samples", 1))

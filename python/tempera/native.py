@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import importlib
+import os
 import re
+import sys
 from typing import Any
 
 from tempera.errors import BadInput, DeviceError
+from tempera.wishes import whole
 
 
 def native(device: str | None = None) -> Any:
@@ -14,12 +17,10 @@ def native(device: str | None = None) -> Any:
 
     Raises BadInput if the device is not known, and DeviceError if this package was built without kernels for it.
     """
-    if device is not None and not re.fullmatch("host|cuda(:[0-9]+)?", device):
+    if device is not None and not (isinstance(device, str) and re.fullmatch("host|cuda(:[0-9]{1,9})?", device)):
         raise BadInput("device", f'"{device}" is not known', 'give "host", "cuda" or "cuda:N"')
-    if device is None or device == "host":
-        return importlib.import_module("tempera._tempera")
     try:
-        return importlib.import_module("tempera._tempera_cuda")
+        return _module("_tempera" if device is None or device == "host" else "_tempera_cuda")
     except ModuleNotFoundError:
         raise DeviceError(
             f"device {device}: this package was built without kernels for CUDA; put nvcc on the path and build it again "
@@ -27,8 +28,20 @@ def native(device: str | None = None) -> Any:
         ) from None
 
 
+def _module(name: str) -> Any:
+    whole_name = f"tempera.{name}"
+    if whole_name in sys.modules:
+        return sys.modules[whole_name]
+    module = importlib.import_module(whole_name)
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(
+            before=module.wait_for_turns,
+            after_in_parent=lambda: module.forked(False),
+            after_in_child=lambda: module.forked(True),
+        )
+    return module
+
+
 def set_threads(threads: int | None) -> None:
     """The most threads of this machine that sampling and scoring take; None for all. It changes no bit."""
-    if threads is not None and not (isinstance(threads, int) and threads > 0):
-        raise BadInput("threads", f"{threads!r} is no number of threads", "give at least 1, or None for all")
-    native().set_threads(threads)
+    native().set_threads(None if threads is None else whole("threads", threads, 1, 2**16))

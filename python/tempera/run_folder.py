@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Union
 from tempera import run_files
 from tempera.errors import BadInput
 from tempera.model import Acceptance, Answer
+from tempera.wishes import path
 
 if TYPE_CHECKING:
     import numpy as np
@@ -93,7 +94,7 @@ class RunFolder:
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
-        self.folder = Path(folder)
+        self.folder = Path(path("folder", folder))
         if not (self.folder / "config.json").is_file():
             raise BadInput(str(folder), "is no run: config.json is not there", "`Model.sample(…, out=…)` makes one")
 

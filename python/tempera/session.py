@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Union
 
 from tempera import errors
 from tempera.model import Answer, Model, answer_of
-from tempera.wishes import LAYOUT, SAMPLER, Prompt, SamplerWishes, check_names, checked, raw_prompt, takes
+from tempera.wishes import LAYOUT, SAMPLER, Prompt, SamplerWishes, check_names, checked, raw_prompt, takes, text, truth, whole
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -71,14 +71,25 @@ class Session:
     batch: the most records of one forward pass. under_way: the most samples at once; both as `tempera sample` has them
     if left out. cache_memory: the most bytes of
     keys and values, 0 for half of the memory that is free. None of them changes an answer.
+
+    As a context manager it cancels what is still to come at the end of the block.
     """
 
     def __init__(self, model: Model, *, batch: int | None = None, under_way: int | None = None, cache_memory: int = 0) -> None:
+        if not isinstance(model, Model):
+            raise errors.BadInput("model", f"{model!r} is not a model", "give what tempera.Model.open returns")
         self.model = model
         layout = checked({"batch": batch, "under_way": under_way, "cache_memory": cache_memory}, LAYOUT)
         self._session = model._native.CollectingSession(model._opened, **layout)
         self._confidence: dict[int, bool] = {}
         self._left: dict[int, int] = {}
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for request in list(self._left):
+            self.cancel(request)
 
     @takes(SamplerWishes)
     def submit(self, prompt: Prompt, *, id: str | None = None, thinking: bool | None = None, **wishes: Unpack[SamplerWishes]) -> int:
@@ -89,14 +100,19 @@ class Session:
         """
         check_names(wishes, SAMPLER, "submit")
         sampler = checked(wishes, SAMPLER)
-        request: int = self._session.submit(raw_prompt(prompt), id, thinking, sampler)
+        request: int = self._session.submit(
+            raw_prompt(prompt),
+            None if id is None else text("id", id),
+            None if thinking is None else truth("thinking", thinking),
+            sampler,
+        )
         self._confidence[request] = bool(sampler.get("confidence"))
         self._left[request] = int(sampler.get("samples", 1))
         return request
 
     def cancel(self, request: int) -> None:
         """Forgets a request: its rows leave the batch before the next pass, and no event of it follows."""
-        self._session.cancel(request)
+        self._session.cancel(whole("request", request))
         self._left.pop(request, None)
         self._confidence.pop(request, None)
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from tempera.errors import BadInput
 from tempera.model import Acceptance, Model
-from tempera.wishes import Prompt, is_one, number, raw_prompt, whole
+from tempera.wishes import Prompt, is_one, number, raw_prompt, several, text, truth, whole
 
 if TYPE_CHECKING:
     from tempera._tempera import RawPilot
@@ -64,7 +64,7 @@ def arithmetic(first: float, last: float, replicas: int) -> tuple[float, ...]:
 
 
 def _check(first: float, last: float, replicas: int) -> None:
-    if not 0 < number("first", first) < number("last", last) or whole("replicas", replicas) < 2:
+    if not 0 < number("first", first) < number("last", last) or whole("replicas", replicas, most=2**16) < 2:
         raise BadInput("ladder", "has no such powers", "give 0 < first < last and at least 2 replicas")
 
 
@@ -96,9 +96,13 @@ def ladder(
     the forward pass that is under way. The result is that
     of `tempera ladder --prompts FILE` with the same ids, which are "0", "1", … if left out. Raises BadInput.
     """
+    if not isinstance(model, Model):
+        raise BadInput("model", f"{model!r} is not a model", "give what tempera.Model.open returns")
     listed = [prompts] if is_one(prompts) else list(prompts)
+    if not listed:
+        raise BadInput("prompts", "are an empty list", "give at least one: the pilots draw answers to them")
     raw = [raw_prompt(prompt) for prompt in listed]
-    names = [str(number) for number in range(len(raw))] if ids is None else [str(identity) for identity in ids]
+    names = [str(number) for number in range(len(raw))] if ids is None else several("ids", ids, lambda name, one: text(name, str(one)), "['a', 'b']")
     if len(names) != len(raw) or len(set(names)) != len(names):
         raise BadInput("ids", "are not one for each prompt, all different")
     _check(first, last, replicas)
@@ -110,10 +114,10 @@ def ladder(
             print(f"\r{number} of at most {most} pilots", end="", file=sys.stderr, flush=True)
 
     sizes = {"replicas": replicas, "horizon": horizon, "block": block, "rounds": rounds, "samples": samples, "seed": seed,
-             "pilots": pilots, "cache_memory": cache_memory}  # fmt: skip
+             "pilots": pilots, "cache_memory": 0 if cache_memory is None else cache_memory}  # fmt: skip
     counted = {name: None if size is None else whole(name, size) for name, size in sizes.items()}
     found = model._native.calibrate(
-        model._opened, raw, names, thinking=thinking, first=float(first), last=float(last), done=done, **counted
+        model._opened, raw, names, thinking=None if thinking is None else truth("thinking", thinking), first=float(first), last=float(last), done=done, **counted
     )
     if progress is None and sys.stderr.isatty():
         print(file=sys.stderr)

@@ -1,10 +1,11 @@
-"""What a call that draws may ask for: the names, their types, and one clear line for a value that is none."""
+"""Keyword arguments of the calls that draw: names, types, and their checks, each with one clear line."""
 
 from __future__ import annotations
 
 import difflib
 import inspect
 import numbers
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypedDict, TypeVar, Union
 
@@ -22,6 +23,7 @@ class SamplerWishes(TypedDict, total=False):
     powers: float | Sequence[float] | None
     temperature: float | None
     horizon: int | None
+    max_tokens: int | None
     block: int | None
     rounds: int | Sequence[int] | None
     local_moves: int | Sequence[int] | None
@@ -89,40 +91,76 @@ def check_names(names: Iterable[str], known: Iterable[str], call: str) -> None:
             raise TypeError(f"{call}() has no argument {name!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
 
 
-def whole(name: str, value: Any) -> int:
-    """A whole number that the compiled half can hold; bool is none.
+def whole(name: str, value: Any, least: int = 0, most: int = 2**64 - 1) -> int:
+    """The integer `value` if least <= value <= most; NumPy's integers count, bool does not. Raises BadInput.
 
     >>> whole("seed", -1)
     Traceback (most recent call last):
-    tempera.errors.BadInput: seed: -1 is no whole number; give one from 0 to 2^64 - 1
+    tempera.errors.BadInput: seed: -1 is not a whole number from 0 to 2^64 - 1
+    >>> whole("batch", 0, 1)
+    Traceback (most recent call last):
+    tempera.errors.BadInput: batch: 0 is not a whole number from 1 to 2^64 - 1
     """
-    if isinstance(value, numbers.Integral) and not isinstance(value, bool) and 0 <= int(value) < 2**64:
+    if isinstance(value, numbers.Integral) and not isinstance(value, bool) and least <= int(value) <= most:
         return int(value)
-    raise BadInput(name, f"{value!r} is no whole number", "give one from 0 to 2^64 - 1")
+    last = f"2^{(most + 1).bit_length() - 1} - 1" if (most & (most + 1)) == 0 and most > 2**16 else str(most)
+    raise BadInput(name, f"{value!r} is not a whole number from {least} to {last}")
+
+
+def token(name: str, value: Any) -> int:
+    """The number of a token, from 0 to 2^32 - 1. Raises BadInput."""
+    return whole(name, value, 0, 2**32 - 1)
 
 
 def number(name: str, value: Any) -> float:
-    """A number, also one of NumPy's or a fraction; bool is none."""
+    """A real number as a float: Python's, NumPy's or a fraction; bool does not count. Raises BadInput."""
     if isinstance(value, numbers.Real) and not isinstance(value, bool):
-        return float(value)
-    raise BadInput(name, f"{value!r} is no number")
+        try:
+            return float(value)
+        except OverflowError:
+            raise BadInput(name, f"{value!r} is too large") from None
+    raise BadInput(name, f"{value!r} is not a number")
 
 
 def several(name: str, values: Any, one: Callable[[str, Any], Any], example: str) -> list[Any]:
-    """Each value of a list, tuple or array."""
+    """Each value of a list, tuple or array, checked by `one`. Raises BadInput."""
     if isinstance(values, (str, bytes, Mapping)) or not hasattr(values, "__iter__"):
-        raise BadInput(name, f"{values!r} is no list", f"give one such as {example}")
+        raise BadInput(name, f"{values!r} is not a list", f"give one such as {example}")
     return [one(name, value) for value in values]
 
 
-def _text(name: str, value: Any) -> str:
-    if isinstance(value, str):
+def text(name: str, value: Any) -> str:
+    """A text that UTF-8 can hold. Raises BadInput for anything else, also for half of a surrogate pair."""
+    if not isinstance(value, str):
+        raise BadInput(name, f"{value!r} is not a text")
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise BadInput(
+            name, f"character {error.start + 1} is {value[error.start]!a}, half of a surrogate pair", "give text that UTF-8 can hold"
+        ) from None
+    return value
+
+
+def path(name: str, value: Any) -> str:
+    """A path as a text, from a text or a path object. Raises BadInput."""
+    if not isinstance(value, (str, os.PathLike)):
+        raise BadInput(name, f"{value!r} is not a path")
+    return text(name, os.fspath(value))
+
+
+def one_of(name: str, value: Any, known: tuple[str, ...]) -> str:
+    """`value`, if it is one of the texts that are known. Raises BadInput."""
+    if isinstance(value, str) and value in known:
         return value
-    raise BadInput(name, f"{value!r} is no text")
+    raise BadInput(name, f"{value!r} is not known", "give one of " + ", ".join(known))
 
 
-def _truth(name: str, value: Any) -> bool:
-    if value in (True, False):
+def truth(name: str, value: Any) -> bool:
+    """True or False; 0, 1 and NumPy's truths count. Raises BadInput."""
+    if isinstance(value, (bool, numbers.Integral)) and value in (0, 1):
+        return bool(value)
+    if type(value).__module__ == "numpy" and type(value).__name__ in ("bool", "bool_"):
         return bool(value)
     raise BadInput(name, f"{value!r} is neither True nor False")
 
@@ -136,7 +174,11 @@ def _counts(name: str, value: Any) -> int | list[int]:
 
 
 def _stops(name: str, value: Any) -> list[str]:
-    return [value] if isinstance(value, str) else several(name, value, _text, "['\\n\\n']")
+    return [text(name, value)] if isinstance(value, str) else several(name, value, text, "['\\n\\n']")
+
+
+def _at_least_one(name: str, value: Any) -> int:
+    return whole(name, value, 1)
 
 
 def _weights(name: str, value: Any) -> list[int]:
@@ -144,10 +186,11 @@ def _weights(name: str, value: Any) -> list[int]:
 
 
 _KINDS: dict[str, Callable[[str, Any], Any]] = {
-    **dict.fromkeys(("sampler", "preset", "schedule", "restart_range"), _text),
-    **dict.fromkeys(("horizon", "block", "output_rung", "particles", "samples", "seed", "prefetch", *LAYOUT), whole),
+    **dict.fromkeys(("sampler", "preset", "schedule", "restart_range"), text),
+    **dict.fromkeys(("horizon", "block", "output_rung", "particles", "samples", "seed", "prefetch", "cache_memory"), whole),
+    **dict.fromkeys(("batch", "under_way"), _at_least_one),
     **dict.fromkeys(("rounds", "local_moves", "sweeps"), _counts),
-    **dict.fromkeys(("early_rejection", "confidence", "thinking", "progress"), _truth),
+    **dict.fromkeys(("early_rejection", "confidence", "thinking", "progress"), truth),
     **dict.fromkeys(("temperature", "checkpoint_seconds"), number),
     "powers": _powers,
     "restart_weights": _weights,
@@ -156,16 +199,27 @@ _KINDS: dict[str, Callable[[str, Any], Any]] = {
 
 
 def checked(wishes: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
-    """Those of the names that are wished for, as the compiled half takes them. Raises BadInput."""
-    return {name: _KINDS[name](name, wishes[name]) for name in names if wishes.get(name) is not None}
+    """The values of those names that are given, as the compiled half takes them. Raises BadInput.
+
+    `max_tokens` is another name of `horizon`.
+
+    >>> checked({"max_tokens": 8, "seed": None}, SAMPLER)
+    {'horizon': 8}
+    """
+    found = {name: _KINDS[name](name, wishes[name]) for name in names if name != "max_tokens" and wishes.get(name) is not None}
+    if "max_tokens" in names and wishes.get("max_tokens") is not None:
+        most = whole("max_tokens", wishes["max_tokens"])
+        if found.setdefault("horizon", most) != most:
+            raise BadInput("max_tokens", f"{most} differs from horizon, {found['horizon']}", "give one of them")
+    return found
 
 
 def _no_prompt(value: Any) -> BadInput:
-    return BadInput("prompt", f"{value!r} is none", 'give a text, token numbers, or messages such as {"role": "user", "content": "…"} in a list')
+    return BadInput("prompt", f"{value!r} is not a prompt", 'give a text, token numbers, or messages such as {"role": "user", "content": "…"} in a list')
 
 
 def is_one(prompts: Any) -> bool:
-    """Whether this is one prompt, and no list of them."""
+    """True for one prompt, False for a list of prompts. Raises BadInput for anything else."""
     if isinstance(prompts, str):
         return True
     if isinstance(prompts, Mapping) or not hasattr(prompts, "__iter__"):
@@ -179,15 +233,15 @@ def is_one(prompts: Any) -> bool:
 def raw_prompt(prompt: Any) -> Any:
     """A prompt as the compiled half takes it. Raises BadInput for messages that are none."""
     if isinstance(prompt, str):
-        return prompt
+        return text("prompt", prompt)
     if isinstance(prompt, (bytes, Mapping)) or not hasattr(prompt, "__iter__"):
         raise _no_prompt(prompt)
     parts = list(prompt)
     if not any(isinstance(part, Mapping) for part in parts):
-        return [whole("prompt", part) for part in parts]
+        return [token("prompt", part) for part in parts]
     for number_of, message in enumerate(parts, 1):
         if not isinstance(message, Mapping) or set(message) != {"role", "content"}:
             raise BadInput(f"prompt, message {number_of}", "it needs role and content alone")
         for part in message.values():
-            _text(f"prompt, message {number_of}", part)
+            text(f"prompt, message {number_of}", part)
     return [(message["role"], message["content"]) for message in parts]

@@ -224,8 +224,8 @@ TEST_CASE("launchers say which shard a process is") {
   CHECK_FALSE(launched({{"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_SIZE", "1"}}));
   CHECK_FALSE(launched({{"SLURM_ARRAY_TASK_ID", "7"}, {"SLURM_ARRAY_TASK_COUNT", "1"}}));
 
-  // Each launcher's variables beside those of every later one: the earlier decides, also where it has
-  // started a single rank.
+  // Each launcher's variables beside those of every later one: the earlier decides, also where it
+  // has started a single rank.
   const std::vector<std::pair<std::string, std::string>> launchers{
       {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
       {"PMI_RANK", "PMI_SIZE"},

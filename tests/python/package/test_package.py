@@ -247,7 +247,7 @@ def test_progress_is_shown_if_asked_for(model, capsys, monkeypatch):
     ({"samples": 2.5}, "2.5"),
     ({"rounds": [1, -1]}, "rounds"),
     ({"powers": "1,2"}, "[1, 2, 4]"),
-    ({"powers": [1, "a"]}, "'a' is no number"),
+    ({"powers": [1, "a"]}, "'a' is not a number"),
     ({"stop": 3}, "stop"),
     ({"confidence": "yes"}, "neither True nor False"),
     ({"ids": 3}, "ids"),

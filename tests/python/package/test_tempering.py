@@ -57,7 +57,7 @@ def test_formulas_are_those_of_the_sampler(model):
         with pytest.raises(tempera.BadInput, match="replicas"):
             tempering.ladder(model, PROMPTS, first=wrong[0], last=wrong[1], replicas=wrong[2])
     for wrong in (("a", 2, 3), (1, None, 3), (1, 2, 2.5)):
-        with pytest.raises(tempera.BadInput, match="no number|no whole number"):
+        with pytest.raises(tempera.BadInput, match="not a number|not a whole number"):
             tempering.arithmetic(*wrong)
 
 

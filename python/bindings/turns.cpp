@@ -1,0 +1,98 @@
+#include "python/bindings/turns.hpp"
+
+#include <set>
+
+#include "base/error.hpp"
+#include "python/bindings/bindings.hpp"
+
+namespace tempera::python {
+namespace {
+
+std::atomic<unsigned> forks = 0;
+
+/// Whether this thread holds all turns because it is forking. What Python destroys meanwhile, such
+/// as a model, needs no further turn.
+thread_local bool is_forking = false;
+
+struct Registry {
+  std::mutex mutex;
+  std::set<Turns*> turns;
+};
+// Never destroyed: models may be there until the process exits.
+Registry& registry() {
+  static auto& all = *new Registry;
+  return all;
+}
+
+/// Before a fork: waits until no thread computes with any model, and keeps all of them from it.
+void wait_for_turns() {
+  const nb::gil_scoped_release others;
+  registry().mutex.lock();
+  for (Turns* const turns : registry().turns) turns->lock();
+  is_forking = true;
+}
+
+/// After a fork, in both processes.
+void forked(bool is_child) {
+  is_forking = false;
+  if (is_child) ++forks;
+  for (Turns* const turns : registry().turns) is_child ? turns->reset() : turns->unlock();
+  registry().mutex.unlock();
+}
+
+}  // namespace
+
+unsigned generation() { return forks; }
+
+Turns::Turns(bool survives_forks) : survives_forks_(survives_forks) {
+  const std::lock_guard alone(registry().mutex);
+  registry().turns.insert(this);
+}
+
+Turns::~Turns() {
+  if (!is_forking) {
+    const std::lock_guard alone(registry().mutex);
+    registry().turns.erase(this);
+  } else {
+    registry().turns.erase(this);
+  }
+  delete state_;
+}
+
+void Turns::lock() {
+  if (is_forking) return;
+  if (!survives_forks_ && made_in_ != generation())
+    throw DeviceError(
+        "device cuda: a forked process does not have the GPU's context of its parent; open the "
+        "model "
+        "after the fork, or start processes by the method \"spawn\"");
+  std::unique_lock guard(state_->mutex);
+  const std::uint64_t number = state_->last++;
+  state_->changed.wait(guard, [&] { return number == state_->now; });
+}
+
+void Turns::unlock() {
+  if (is_forking) return;
+  const std::lock_guard guard(state_->mutex);
+  ++state_->now;
+  state_->changed.notify_all();
+}
+
+void Turns::reset() { state_ = new State; }
+
+void CallLock::lock() {
+  if (!mutex_.try_lock()) {
+    if (held_in_ != generation())
+      throw BadInput("session", "was in a call of another thread when this process was forked",
+                     "open a session of its own in each process");
+    mutex_.lock();
+  }
+  held_in_ = generation();
+}
+
+void bind_turns(nb::module_& module) {
+  module.def("wait_for_turns", &wait_for_turns);
+  module.def("forked", &forked, nb::arg("is_child"));
+}
+
+}  // namespace tempera::python
