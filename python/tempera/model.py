@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from tempera import errors
 from tempera.native import native
 from tempera.wishes import (
-    LAYOUT, SAMPLER, Prompt, RunWishes, Wishes, check_names, checked, is_one, path, raw_prompt, several, takes, token, truth,
+    LAYOUT, SAMPLER, Powers, Prompt, RunWishes, Tokens, Wishes, check_names, checked, is_one, path, raw_prompt, several, takes, token, truth,
 )  # fmt: skip
 from tempera.wishes import text as _text
 
@@ -151,11 +151,11 @@ class Model:
         """The tokens of a text, with those that the tokenizer puts before it. Raises BadInput."""
         return list(self._opened.encode(_text("text", text)))
 
-    def decode(self, tokens: Sequence[int]) -> str:
+    def decode(self, tokens: Tokens) -> str:
         """The text of tokens. Raises BadInput for a token outside the vocabulary."""
         return self._opened.decode(several("tokens", tokens, token, "[1, 2]"))
 
-    def score(self, tokens: Sequence[int], powers: float | Sequence[float] = (1.0,)) -> Scores:
+    def score(self, tokens: Tokens, powers: Powers = (1.0,)) -> Scores:
         """log p0 of each token after the first given those before it, and log z of every power there.
 
         The arrays own the memory that was computed into: nothing is copied, here or by DLPack. Other threads run

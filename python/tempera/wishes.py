@@ -7,12 +7,20 @@ import inspect
 import numbers
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypedDict, TypeVar, Union
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Union
 
 from tempera.errors import BadInput
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+#: One power or a ladder of them.
+Powers = Union[float, Sequence[float], "NDArray[np.floating[Any]]"]
+#: Token numbers, x_1 … x_n.
+Tokens = Union[Sequence[int], "NDArray[np.integer[Any]]"]
 #: Text, token numbers, or the messages of a conversation.
-Prompt = Union[str, Sequence[int], Sequence[Mapping[str, str]]]
+Prompt = Union[str, Tokens, Sequence[Mapping[str, str]]]
 
 
 class SamplerWishes(TypedDict, total=False):
@@ -20,7 +28,7 @@ class SamplerWishes(TypedDict, total=False):
 
     sampler: str | None
     preset: str | None
-    powers: float | Sequence[float] | None
+    powers: Powers | None
     temperature: float | None
     horizon: int | None
     max_tokens: int | None

@@ -25,7 +25,7 @@ def evaluation(*arguments, named=True, **popen):
 
 def ended(*arguments, **options):
     process = evaluation(*arguments, **options)
-    _, said = process.communicate(timeout=300)
+    _, said = process.communicate(timeout=600)
     return process.returncode, said
 
 
@@ -73,11 +73,11 @@ def test_a_run_that_was_ended_goes_on(tmp_path, number):
     asked = [*ASKED, "--samplers", "ppt", "--limit", "150"]
     process = evaluation(*asked, "--out", tmp_path / "ended", "--batch", "16", named=False)
     samples = tmp_path / "ended/answers/ppt/seed-1/run/samples.jsonl"
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 600
     while not (samples.exists() and samples.stat().st_size) and process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.01)
     process.send_signal(number)
-    process.communicate(timeout=120)
+    process.communicate(timeout=600)
     assert process.returncode == (-number if number == signal.SIGKILL else 128 + number)
     assert not (samples.parent / "summary.json").exists()
     assert ended(*asked, "--out", tmp_path / "ended", named=False) == (0, "")

@@ -150,19 +150,22 @@ def test_asyncio(model):
     assert beside > 1
 
 
-def test_a_cancelled_task_ends_the_work(model):
+def test_a_cancelled_task_ends_the_work(model, monkeypatch):
     async def cancelled():
         task = asyncio.create_task(model.sample_async([PROMPT] * 50, samples=20, seed=7, **PPT))
-        await asyncio.sleep(0.3)
+        while not steps:
+            await asyncio.sleep(0.01)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
 
-    before = time.monotonic()
+    steps = []
+    step = tempera.model._Sampling.take
+    monkeypatch.setattr(tempera.model._Sampling, "take", lambda self: steps.append(1) or step(self))
     asyncio.run(cancelled())
-    alone = model.sample(PROMPT, seed=7, **PPT)
-    assert alone == model.sample(PROMPT, seed=7, **PPT)
-    assert time.monotonic() - before < 60
+    cancelled_after = len(steps)
+    alone = model.sample([PROMPT] * 50, samples=20, seed=7, **PPT)
+    assert cancelled_after < (len(steps) - cancelled_after) / 2 and len(alone) == 1000
 
 
 def test_other_threads_run_meanwhile(model):
@@ -192,8 +195,8 @@ def test_ctrl_c_ends_the_work():
     source = (
         "import sys, tempera\n"
         f"model = tempera.Model.open({WORKED_SUM!r})\n"
-        "print('begins', flush=True)\n"
         "try:\n"
+        "    print('begins', flush=True)\n"
         f"    model.sample({PROMPT!r}, samples=100000, powers=[1, 2, 4], horizon=28)\n"
         "except KeyboardInterrupt:\n"
         "    answer = model.sample('1+2?', horizon=8, powers=[1, 2])[0]\n"
@@ -203,7 +206,7 @@ def test_ctrl_c_ends_the_work():
         assert process.stdout.readline() == "begins\n"
         time.sleep(0.3)
         process.send_signal(signal.SIGINT)
-        said, _ = process.communicate(timeout=120)
+        said, _ = process.communicate(timeout=600)
     assert said.startswith("ended ") and process.returncode == 0
 
 

@@ -75,7 +75,7 @@ CALLS = {
 
 @pytest.mark.parametrize("names", [["sample"], list(CALLS)], ids=["the same call", "all calls"])
 def test_threads_may_share_a_model(names):
-    done = subprocess.run([sys.executable, "-X", "faulthandler", __file__, *names], capture_output=True, text=True, timeout=300)
+    done = subprocess.run([sys.executable, "-X", "faulthandler", __file__, *names], capture_output=True, text=True, timeout=1200)
     assert (done.returncode, done.stdout) == (0, "the bits of one thread\n"), done.stderr[-3000:]
 
 
