@@ -22,11 +22,6 @@ void require_same_number(const fs::path& run, const Shard& shard) {
                      "keep to " + std::to_string(there.of) + ", or choose another folder");
 }
 
-const fs::path& with_right_number(const fs::path& run, const Shard& shard) {
-  require_same_number(run, shard);
-  return run;
-}
-
 /// config.json of another shard that has begun, and where it is.
 std::optional<fs::path> other_config(const fs::path& run, const Shard& shard) {
   for (const Shard& there : shards_in(run)) {
@@ -40,11 +35,12 @@ std::optional<fs::path> other_config(const fs::path& run, const Shard& shard) {
 
 ShardFolder::ShardFolder(fs::path run, const Shard& shard,
                          const std::function<void(const std::string&)>& say, ClaimTimes times)
-    : run_(std::move(run)),
-      shard_(shard),
-      path_(run_ / shard.folder_name()),
-      claim_(with_right_number(run_, shard), shard, say, times),
-      disk_(claim_) {}
+    : run_(std::move(run)), shard_(shard), path_(run_ / shard.folder_name()) {
+  require_same_number(run_, shard_);
+  if (is_there(path_ / "summary.json")) return;
+  claim_.emplace(run_, shard_, say, times);
+  disk_.emplace(*claim_);
+}
 
 nlohmann::ordered_json ShardFolder::config() const {
   const fs::path own = path_ / "config.json";
@@ -69,7 +65,8 @@ RunFolder& ShardFolder::open(const nlohmann::ordered_json& config) {
   if (other) require_same_run(config, here, read_json_file(*other), other->string());
   // Two that begin at once see each other's folder here; the merge would refuse them too.
   require_same_number(run_, shard_);
-  folder_ = has_begun ? RunFolder::open(path_, disk_) : RunFolder::create(path_, config, disk_);
+  Disk& disk = disk_ ? static_cast<Disk&>(*disk_) : Disk::real();
+  folder_ = has_begun ? RunFolder::open(path_, disk) : RunFolder::create(path_, config, disk);
   return *folder_;
 }
 

@@ -15,7 +15,8 @@ namespace tempera::gpu {
 /// A shard's own run folder inside the run's, held by this process.
 class ShardFolder {
  public:
-  /// Claims the shard.
+  /// Claims the shard, unless it is finished: then it is read only, also on a disk that cannot be
+  /// written.
   /// @throw BadInput if another process draws it, or `run` was dealt to another number of shards
   ShardFolder(std::filesystem::path run, const Shard& shard,
               const std::function<void(const std::string&)>& say = {}, ClaimTimes times = {});
@@ -29,15 +30,15 @@ class ShardFolder {
   /// Works while the claim is held, as ShardClaim::while_held does.
   template <class Work>
   auto while_held(const Work& work) {
-    return claim_.while_held(work);
+    return claim_ ? claim_->while_held(work) : work();
   }
 
  private:
   std::filesystem::path run_;
   Shard shard_;
   std::filesystem::path path_;
-  ShardClaim claim_;
-  ClaimedDisk disk_;
+  std::optional<ShardClaim> claim_;  ///< of a shard that is not finished
+  std::optional<ClaimedDisk> disk_;
   std::optional<RunFolder> folder_;
 };
 

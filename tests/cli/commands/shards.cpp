@@ -57,9 +57,15 @@ TEST_CASE("two shards and their merge are the single run") {
   CHECK(bytes_in(work / "a run/merged") == bytes_in(work / "whole"));
   CHECK(run_command("merge " + run).out.find("were already in") != std::string::npos);
 
-  // The same command again prints what is there; so does --resume of the shard's folder.
+  // The same command again prints what is there; so does --resume of the shard's folder. Neither
+  // writes: the disk may be read-only.
+  const auto written = [&] {
+    return std::pair(bytes_in(work / "a run/claims"), bytes_in(work / "a run/shard-1-of-2"));
+  };
+  const auto before = written();
   CHECK(run_command(drawn(prompts) + " --out " + run + " --shard 1/2").out == first.out);
   CHECK(run_command("sample --resume " + run + "/shard-1-of-2").out == first.out);
+  CHECK(written() == before);
   const CommandResult other =
       run_command(drawn(prompts) + " --block 2 --out " + run + " --shard 1/2");
   CHECK(is_refusal(other));
