@@ -177,7 +177,6 @@ bool draw(SampleOptions options, const std::vector<gpu::Device>& devices, Sample
   if (folder != nullptr && !folder->finished()) folder->speed_or_none(say_unread_speed);
   if (folder != nullptr && folder->finished()) {
     print_finished(*folder, options, printer, print);
-    if (shard != nullptr) shard->take_no_part(options.settings, options.layout.session);
     return false;
   }
   const OpenedModels opened = open_models(options, devices, shard != nullptr);
@@ -194,13 +193,8 @@ bool draw(SampleOptions options, const std::vector<gpu::Device>& devices, Sample
   if (is_new) warn_shortened_horizons(options);
   if (shard != nullptr && folder->finished()) {
     print_finished(*folder, options, printer, print);
-    shard->take_no_part(options.settings, options.layout.session);
     return false;
   }
-  const auto stop = [&] {
-    if (shard != nullptr) shard->progress();
-    return NotedInterrupts::any();
-  };
   bool is_any_lost = false;
   const auto say_lost = [&](const std::string& device, const std::string& why) {
     is_any_lost = true;
@@ -209,14 +203,14 @@ bool draw(SampleOptions options, const std::vector<gpu::Device>& devices, Sample
               << "); the other devices go on with its work\n";
   };
   gpu::Job job(model.model(), options.settings, model.text(), folder,
-               {print, [&](const gpu::SamplingProgress& progress) { line.show(progress); }, stop,
+               {print, [&](const gpu::SamplingProgress& progress) { line.show(progress); },
+                NotedInterrupts::any,
                 [&](const std::string& remark) {
                   line.clear();
                   std::cerr << "tempera: " << remark << " (--cache-memory)\n";
                 },
                 say_lost},
-               options.layout,
-               shard == nullptr ? nullptr : &shard->deal(options.settings, options.layout.session));
+               options.layout, shard == nullptr ? nullptr : &shard->deal(options.settings));
   try {
     // Without a folder there is nothing to save.
     const auto noted = folder != nullptr ? std::make_unique<NotedInterrupts>() : nullptr;

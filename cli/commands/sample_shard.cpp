@@ -91,68 +91,38 @@ fs::path merged_folder(const fs::path& run) { return run / "merged"; }
 std::unique_ptr<SampleShard> SampleShard::asked(const Asked& asked) {
   const auto where = found(asked);
   if (!where) return nullptr;
-  auto ranks = where->are_ranks ? gpu::join_mpi_ranks() : nullptr;
-  return std::unique_ptr<SampleShard>(
-      new SampleShard(where->run, where->shard, where->are_ranks, std::move(ranks)));
+  return std::unique_ptr<SampleShard>(new SampleShard(where->run, where->shard, where->are_ranks));
 }
 
-SampleShard::SampleShard(fs::path run, const gpu::Shard& shard, bool are_ranks,
-                         std::unique_ptr<gpu::MpiRanks> ranks)
+SampleShard::SampleShard(fs::path run, const gpu::Shard& shard, bool are_ranks)
     : run_(std::move(run)),
       shard_(shard),
       are_ranks_(are_ranks),
-      ranks_(std::move(ranks)),
       folder_(std::make_unique<gpu::ShardFolder>(run_, shard_, say)) {}
 
 SampleShard::~SampleShard() = default;
 
 gpu::RunFolder& SampleShard::open(const nlohmann::ordered_json& config,
                                   const std::string& model_path) {
-  gpu::ShardIdentity identity{shard_, ranks_ ? gpu::Dealing::as_asked : gpu::Dealing::before,
-                              version_of_bits(), gpu::model_digest(model_path)};
+  gpu::ShardIdentity identity{shard_, version_of_bits(), gpu::model_digest(model_path)};
   nlohmann::ordered_json of_shard = gpu::whole_config(config);
   of_shard["shard"] = identity.to_json();
   opened_ = &folder_->open(of_shard);
   return *opened_;
 }
 
-gpu::Deal& SampleShard::deal(const gpu::SamplingSettings& settings,
-                             const gpu::SessionOptions& session) {
-  if (ranks_) {
-    const std::vector<double> costs = gpu::expected_tokens_of_runs(settings);
-    const std::size_t replicas = settings.plan().replicas(gpu::Ladder(settings.powers));
-    deal_ = ranks_->deal(costs, gpu::runs_ahead(costs.size(), ranks_->size(), replicas,
-                                                session.largest_batch, session.in_flight));
-  } else {
-    deal_ = std::make_unique<gpu::ListedRuns>(gpu::dealt_runs(settings, shard_.number, shard_.of));
-  }
+gpu::Deal& SampleShard::deal(const gpu::SamplingSettings& settings) {
+  deal_ = std::make_unique<gpu::ListedRuns>(gpu::dealt_runs(settings, shard_.number, shard_.of));
   return *deal_;
-}
-
-void SampleShard::progress() {
-  if (ranks_) ranks_->progress();
-}
-
-void SampleShard::take_no_part(const gpu::SamplingSettings& settings,
-                               const gpu::SessionOptions& session) {
-  if (!ranks_) return;
-  std::vector<std::size_t> runs;
-  opened_->for_each_part([&](const std::string& line, const gpu::LinePlace& where) {
-    const std::size_t all = settings.prompts.size() * settings.samples;
-    runs.push_back(gpu::part_of(line, all, where).run_index);
-  });
-  deal(settings, session).begin(runs, {}, opened_->path().string());
 }
 
 void SampleShard::end() {
   folder_.reset();
-  if (ranks_) ranks_->wait_for_all();
   if (are_ranks_ && shard_.number == 1 &&
       gpu::wait_for_shards(run_, shard_.of, patience_with_ranks, NotedInterrupts::any)) {
     const gpu::MergedRun merged = gpu::merge_shards(run_, merged_folder(run_));
     say("all " + std::to_string(merged.shards) + " shards are in " + merged.folder.string());
   }
-  if (ranks_) ranks_->finish();
 }
 
 }  // namespace tempera::cli

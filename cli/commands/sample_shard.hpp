@@ -6,7 +6,6 @@
 #include <optional>
 #include <string>
 
-#include "gpu/jobs/mpi_ranks.hpp"
 #include "gpu/jobs/shard_folder.hpp"
 #include "gpu/session/sampling_settings.hpp"
 
@@ -46,23 +45,17 @@ class SampleShard {
     return folder_->while_held(work);
   }
   /// Which answers are to be drawn.
-  gpu::Deal& deal(const gpu::SamplingSettings& settings, const gpu::SessionOptions& session);
-  /// To be called before each forward pass.
-  void progress();
-  /// What a rank has to do if its shard was finished before: the others wait for it.
-  void take_no_part(const gpu::SamplingSettings& settings, const gpu::SessionOptions& session);
+  gpu::Deal& deal(const gpu::SamplingSettings& settings);
   /// Gives the shard up. If the shards are ranks of one program, the first then waits for all and
   /// merges them.
   void end();
 
  private:
-  SampleShard(std::filesystem::path run, const gpu::Shard& shard, bool are_ranks,
-              std::unique_ptr<gpu::MpiRanks> ranks);
+  SampleShard(std::filesystem::path run, const gpu::Shard& shard, bool are_ranks);
 
   std::filesystem::path run_;
   gpu::Shard shard_;
   bool are_ranks_;
-  std::unique_ptr<gpu::MpiRanks> ranks_;
   std::unique_ptr<gpu::ShardFolder> folder_;
   gpu::RunFolder* opened_ = nullptr;
   std::unique_ptr<gpu::Deal> deal_;

@@ -23,7 +23,7 @@ void count_growing_array();
 /// @throw DeviceError if a planted fault has lost the device
 void count_device_copy();
 
-/// An array in the memory of Thrust's device system: CUDA's, or the host's for TBB, OpenMP and
+/// An array in the memory of Thrust's device system: CUDA's, or the host's for
 /// plain C++. Hides Thrust from every source that only carries the array around.
 ///
 /// Instantiated for std::byte, float, double, std::uint16_t, std::uint32_t and std::uint64_t.

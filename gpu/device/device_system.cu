@@ -159,13 +159,7 @@ std::optional<std::string> device_description() {
 }
 #else
 std::string device_system() {
-#if defined(TEMPERA_DEVICE_TBB)
-  return "TBB";
-#elif defined(TEMPERA_DEVICE_OMP)
-  return "OpenMP";
-#else
   return "C++";
-#endif
 }
 
 std::string why_no_device() { return {}; }

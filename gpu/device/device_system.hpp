@@ -10,8 +10,7 @@
 
 namespace tempera::gpu {
 
-/// The name of Thrust's device system that this program was built for: "CUDA", "TBB", "OpenMP" or
-/// "C++".
+/// The name of Thrust's device system that this program was built for: "CUDA" or "C++".
 std::string device_system();
 
 /// The device that kernels run on, for people: a GPU with its compute capability, driver and

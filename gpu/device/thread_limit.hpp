@@ -1,15 +1,14 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
 
 namespace tempera::gpu {
 
 /// Whether this build's kernels run on threads of the host: all but CUDA's do.
 bool runs_on_host_threads();
 
-/// While it lives, on_host_threads takes no more than this many threads, nor does Thrust if its
-/// device system has any. It changes no bit. Not to be made or ended within on_host_threads.
+/// While it lives, on_host_threads takes no more than this many threads. It changes no bit. Not to
+/// be made or ended within on_host_threads.
 class ThreadLimit {
  public:
   /// Range: threads >= 1.
@@ -20,7 +19,6 @@ class ThreadLimit {
 
  private:
   std::size_t before_;
-  std::shared_ptr<void> of_thrust_;  ///< what takes it back
 };
 
 }  // namespace tempera::gpu

@@ -87,12 +87,4 @@ std::vector<std::size_t> dealt_runs(const SamplingSettings& settings, std::size_
   return runs;
 }
 
-std::size_t runs_ahead(std::size_t runs, std::size_t ranks, std::size_t replicas,
-                       std::size_t largest_batch, std::size_t in_flight) {
-  const std::size_t share = (runs + ranks - 1) / ranks;
-  const std::size_t batch = (largest_batch + replicas - 1) / replicas;
-  const std::size_t wished = std::max({share / 4, batch, std::size_t{1}});
-  return std::min({wished, std::max(share, std::size_t{1}), in_flight});
-}
-
 }  // namespace tempera::gpu

@@ -24,8 +24,6 @@ class Deal {
   virtual std::optional<std::size_t> next() = 0;
   /// How many runs it gives, as far as that is known: for the share that is done.
   virtual std::size_t runs() const = 0;
-  /// The most runs that are to be taken without having ended; 0: any number.
-  virtual std::size_t ahead() const { return 0; }
 };
 
 /// The deal of a list that is known before.
@@ -57,11 +55,6 @@ std::vector<std::size_t> dealt_runs(const SamplingSettings& settings, std::size_
 
 /// The same deal of any costs: which shard, from 0, each run goes to.
 std::vector<std::size_t> deal_by_cost(std::span<const double> costs, std::size_t shards);
-
-/// How many runs a rank should take without having ended them: a quarter of its share, so that
-/// the last ones end together, but enough to fill a batch, and no more than its share.
-std::size_t runs_ahead(std::size_t runs, std::size_t ranks, std::size_t replicas,
-                       std::size_t largest_batch, std::size_t in_flight);
 
 /// The expected tokens of each run.
 std::vector<double> expected_tokens_of_runs(const SamplingSettings& settings);

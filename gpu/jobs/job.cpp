@@ -147,7 +147,6 @@ void Job::begin_deal() {
   std::vector<std::size_t> begun;
   for (const auto& [run_index, run] : active_runs_) begun.push_back(run_index);
   deal_->begin(delivered_, begun, folder_ == nullptr ? "shard" : folder_->path().string());
-  draw_.ahead = deal_->ahead();
 }
 
 std::optional<std::size_t> Job::next_run() {

@@ -62,17 +62,6 @@ void remove_strays(const fs::path& merged, Disk& disk) {
   }
 }
 
-/// Whether ranks share the answers out, which then takes all of them at once.
-bool are_dealt_as_asked(const fs::path& run, const std::vector<Shard>& shards) {
-  for (const Shard& shard : shards) {
-    const fs::path file = run / shard.folder_name() / "config.json";
-    if (!is_there(file)) continue;
-    const auto identity = ShardIdentity::from_config(read_json_file(file), file.string());
-    return identity && identity->dealing == Dealing::as_asked;
-  }
-  return false;
-}
-
 void require_all_shards(const fs::path& run, const std::vector<Shard>& shards) {
   if (shards.empty())
     throw BadInput(run.string(), "holds no shard",
@@ -107,10 +96,7 @@ void require_all_shards(const fs::path& run, const std::vector<Shard>& shards) {
   if (count == 0) return;
   if (count > 8) missing += " and " + std::to_string(count - 8) + " more";
   throw BadInput(run.string(), "of its " + std::to_string(of) + " shards " + missing,
-                 are_dealt_as_asked(run, shards)
-                     ? "make them with: mpirun -n " + std::to_string(of) +
-                           " tempera sample --resume " + as_shell_word(run.string())
-                     : "make the first with: " + first);
+                 "make the first with: " + first);
 }
 
 /// The bytes of a shard's config.json, as JSON whose keys keep their order.

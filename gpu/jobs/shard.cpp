@@ -37,11 +37,6 @@ std::optional<Shard> read_both(std::string_view text, std::string_view between) 
   return Shard{*number, *of};
 }
 
-/// The name of a dealing in config.json.
-std::string_view name_of(Dealing dealing) {
-  return dealing == Dealing::before ? "before" : "as_asked";
-}
-
 /// A value as a message shows it, if it is short.
 std::optional<std::string> shown(const nlohmann::json& config, const std::string& key) {
   const auto value = config.find(key);
@@ -127,7 +122,7 @@ std::vector<Shard> shards_in(const std::filesystem::path& run) {
 nlohmann::ordered_json ShardIdentity::to_json() const {
   return {{"number", shard.number},
           {"of", shard.of},
-          {"dealing", name_of(dealing)},
+          {"dealing", "before"},
           {"version", version},
           {"model", model}};
 }
@@ -142,9 +137,13 @@ std::optional<ShardIdentity> ShardIdentity::from_config(const nlohmann::json& co
   identity.shard.of = object.whole_number("of", 1, most_shards);
   identity.shard.number = object.whole_number("number", 1, identity.shard.of);
   const std::string dealing = object.text("dealing");
-  if (dealing != name_of(Dealing::before) && dealing != name_of(Dealing::as_asked))
+  if (dealing == "as_asked")
+    throw BadInput(object.where() + ", dealing",
+                   "is \"as_asked\": ranks of MPI shared these answers out, as no later version "
+                   "than 0.2.0 does",
+                   "resume and merge the run with version 0.2.0, or draw it again");
+  if (dealing != "before")
     throw BadInput(object.where() + ", dealing", "is " + in_quotes(dealing), remedy_for(file));
-  identity.dealing = dealing == name_of(Dealing::before) ? Dealing::before : Dealing::as_asked;
   identity.version = object.text("version");
   identity.model = object.text("model");
   return identity;
@@ -170,9 +169,6 @@ void require_same_run(const nlohmann::json& config, const std::string& file,
   if (identity->shard.of != other_identity->shard.of)
     refuse_key(file, "of", std::to_string(identity->shard.of),
                std::to_string(other_identity->shard.of), other);
-  if (identity->dealing != other_identity->dealing)
-    refuse_key(file, "dealing", std::string(name_of(identity->dealing)),
-               std::string(name_of(other_identity->dealing)), other);
   require_same_keys(config, file, other_config, other);
 }
 

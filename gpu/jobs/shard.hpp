@@ -33,14 +33,10 @@ std::optional<Shard> shard_of_folder(const std::string& name);
 /// The shards that have folders in a run's, in ascending order; none if there is no such folder.
 std::vector<Shard> shards_in(const std::filesystem::path& run);
 
-/// How runs are dealt: by dealt_runs before the run, or one after the other as shards ask.
-enum class Dealing { before, as_asked };
-
 /// Which part of which run a folder holds: "shard" of its config.json. Beside that key the file is
 /// the whole run's, so shards of one run have the same text there.
 struct ShardIdentity {
   Shard shard;
-  Dealing dealing = Dealing::before;
   std::string version;  ///< of tempera
   std::string model;    ///< model_digest, which two machines share whatever the model's path
 

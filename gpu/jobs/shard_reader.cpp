@@ -39,24 +39,12 @@ void ShardReader::check(const RunFolder& folder, const nlohmann::json& config,
       at.sample != folder.sealed_bytes("samples.jsonl"))
     throw BadInput(name_, "does not count the bytes of events.jsonl and samples.jsonl",
                    remedy_for(name_));
-  if (!is_ascending) sort(folder);
-}
-
-void ShardReader::sort(const RunFolder& folder) {
-  Offsets at;
-  sorted_.reserve(answers_);
-  folder.for_each_part([&](const std::string& line, const LinePlace& where) {
-    const Part part = part_of(line, runs_, where);
-    sorted_.emplace_back(part.run_index, at);
-    at = after(at, line.size(), part);
-  });
-  std::sort(sorted_.begin(), sorted_.end(),
-            [](const auto& a, const auto& b) { return a.first < b.first; });
+  if (!is_ascending)
+    throw BadInput(name_, "does not list its answers in ascending order", remedy_for(name_));
 }
 
 std::optional<std::size_t> ShardReader::run_index() {
   if (taken_ == answers_) return std::nullopt;
-  if (!sorted_.empty()) at_ = sorted_[taken_].second;
   line_ = parts_.line(at_.part);
   part_ = part_of(line_, runs_, LinePlace{name_});
   return part_.run_index;

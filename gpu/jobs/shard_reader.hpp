@@ -53,7 +53,6 @@ class ShardReader {
   static Offsets after(const Offsets& at, std::size_t line, const Part& part) {
     return {at.part + line + 1, at.events + part.events, at.sample + part.sample};
   }
-  void sort(const RunFolder& folder);
 
   std::filesystem::path folder_;
   std::string name_;
@@ -63,8 +62,6 @@ class ShardReader {
   std::size_t runs_ = 0;     ///< of the whole run
   std::size_t answers_ = 0;  ///< of the shard
   RunSpeed speed_;
-  /// The lines in the order of the runs, if that is not the order of the file.
-  std::vector<std::pair<std::size_t, Offsets>> sorted_;
   std::size_t taken_ = 0;
   Offsets at_;
   std::string_view line_;

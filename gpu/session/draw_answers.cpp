@@ -286,8 +286,7 @@ void require_addressable(const DrawSettings& settings) {
 
 /// How many runs each of the devices may have taken: none takes what others could begin.
 std::size_t share_of_one(std::size_t devices, std::size_t runs, const DrawSettings& settings) {
-  const std::size_t all = settings.ahead > 0 ? std::min(settings.ahead, runs) : runs;
-  return std::min(std::max<std::size_t>((all + devices - 1) / devices, 1), settings.in_flight);
+  return std::min(std::max<std::size_t>((runs + devices - 1) / devices, 1), settings.in_flight);
 }
 
 }  // namespace
@@ -297,8 +296,7 @@ SessionTotals draw_answers(LanguageModel& model, std::span<const Prompt> prompts
                            DrawListener& listener, const TokenText* text) {
   require_addressable(settings);
   Runs runs(1, prompts, sampler, settings, listener);
-  const std::size_t most = settings.ahead > 0 ? settings.ahead : SIZE_MAX;
-  Deliveries(runs, 0, most, model, text).run();
+  Deliveries(runs, 0, SIZE_MAX, model, text).run();
   return runs.totals();
 }
 

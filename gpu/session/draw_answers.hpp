@@ -22,9 +22,6 @@ struct DrawSettings : SampleRequest, SessionOptions {
   /// Gives the indices of the runs to draw, one after the other, until there is none; without it
   /// all are drawn.
   std::function<std::optional<std::size_t>()> next_run = {};
-  /// The most runs that are taken without having ended; 0: as many as memory's bound allows.
-  /// Whoever shares the runs with other processes takes few ahead.
-  std::size_t ahead = 0;
   /// Told that a device is lost, and why, if others are left. They go on with its runs, from where
   /// begun_before says that each was.
   std::function<void(const std::string& name, const std::string& why)> device_lost = {};

@@ -35,9 +35,7 @@ double tokens_asked_for(std::string_view line, const std::string& endpoint) {
 }  // namespace
 
 nlohmann::ordered_json identity_of(const gpu::Shard& shard, const GenerationMakings& makings) {
-  return gpu::ShardIdentity{shard, gpu::Dealing::before, makings.identity.fingerprint,
-                            makings.model_digest}
-      .to_json();
+  return gpu::ShardIdentity{shard, makings.identity.fingerprint, makings.model_digest}.to_json();
 }
 
 gpu::RunFolder open_shard(const std::filesystem::path& batch, const gpu::Shard& shard,

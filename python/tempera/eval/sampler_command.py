@@ -23,7 +23,7 @@ _SECONDS_BETWEEN_LOOKS = 0.2
 
 def find_command(given: str | None = None) -> str:
     """The command: as given, else $TEMPERA, else on the path, else in the build folder of this source tree."""
-    built = [Path(__file__).parents[3] / "build" / folder / "tempera" for folder in ("release", "openmp", ".")]
+    built = [Path(__file__).parents[3] / "build" / folder / "tempera" for folder in ("release", ".")]
     for candidate in (given, os.environ.get("TEMPERA"), shutil.which("tempera"), *map(str, built)):
         if candidate and os.access(candidate, os.X_OK) and Path(candidate).is_file():
             return candidate

@@ -62,11 +62,7 @@ TEST_CASE("help comes before what else is wrong with the arguments") {
 }
 
 TEST_CASE("--version names version, commit, device system and instruction set") {
-#if defined(TEMPERA_DEVICE_TBB)
-  const std::string device = "TBB";
-#elif defined(TEMPERA_DEVICE_OMP)
-  const std::string device = "OpenMP";
-#elif defined(TEMPERA_DEVICE_CUDA)
+#if defined(TEMPERA_DEVICE_CUDA)
   const std::string device = "CUDA";
 #else
   const std::string device = "C++";

@@ -26,10 +26,9 @@ inline TableModel dealt_model() { return scattered_table(11, 5); }
 
 inline nlohmann::ordered_json config_of_shard(const SamplingSettings& settings, const Shard& shard,
                                               const std::string& version = "1",
-                                              const std::string& model = "digest",
-                                              Dealing dealing = Dealing::before) {
+                                              const std::string& model = "digest") {
   nlohmann::ordered_json config = settings.to_json();
-  config["shard"] = ShardIdentity{shard, dealing, version, model}.to_json();
+  config["shard"] = ShardIdentity{shard, version, model}.to_json();
   return config;
 }
 

@@ -7,27 +7,6 @@
 namespace tempera::gpu {
 namespace {
 
-/// Deals places in an order of its own, as ranks that ask do.
-class AnyOrder final : public Deal {
- public:
-  explicit AnyOrder(std::vector<std::size_t> runs) : runs_(std::move(runs)) {}
-  void begin(std::span<const std::size_t> delivered, std::span<const std::size_t> under_way,
-             const std::string& /*folder*/) override {
-    for (const std::size_t run_index : delivered) std::erase(runs_, run_index);
-    for (const std::size_t run_index : under_way) std::erase(runs_, run_index);
-    runs_.insert(runs_.begin(), under_way.begin(), under_way.end());
-  }
-  std::optional<std::size_t> next() override {
-    return next_ < runs_.size() ? std::optional(runs_[next_++]) : std::nullopt;
-  }
-  std::size_t runs() const override { return runs_.size(); }
-  std::size_t ahead() const override { return 2; }
-
- private:
-  std::vector<std::size_t> runs_;
-  std::size_t next_ = 0;
-};
-
 /// A run that was killed while it made the merged folder.
 class KilledDisk final : public Disk {
  public:
@@ -111,20 +90,10 @@ TEST_CASE("shards that are killed anywhere merge to the same bytes") {
   const std::size_t passes = GENERATE(0U, 1U, 3U, 9U);
   const auto run = work / "run";
   const Shard first{1, 2};
-  const bool is_as_asked = GENERATE(false, true);
-  const auto draw_part = [&](LanguageModel& with, const Shard& shard) {
-    const auto runs = dealt_runs(settings, shard.number, shard.of);
-    const std::vector<std::size_t> backwards(runs.rbegin(), runs.rend());
-    const auto config = config_of_shard(settings, shard, "1", "digest",
-                                        is_as_asked ? Dealing::as_asked : Dealing::before);
-    ListedRuns listed(runs);
-    AnyOrder any(backwards);
-    draw_shard(with, settings, run, shard, is_as_asked ? static_cast<Deal&>(any) : listed, config);
-  };
   KilledModel killed(model, passes);
-  CHECK_THROWS_AS(draw_part(killed, first), Killed);
-  draw_part(model, first);
-  draw_part(model, {2, 2});
+  CHECK_THROWS_AS(draw_shard(killed, settings, run, first), Killed);
+  draw_shard(model, settings, run, first);
+  draw_shard(model, settings, run, {2, 2});
   check_merged(run, work / "whole");
 }
 

@@ -106,8 +106,6 @@ TEST_CASE("the records of a recurrent model do not depend on how the work is lai
     const ThreadLimit limit(threads);
     CHECK(words_of(*recurrent::model(default_kernels(arithmetic)), {}) == words);
   }
-  // What follows is the same sources under every device system, and TBB's program holds it.
-  if (device_system() == "OpenMP") return;
   for (const Kernels* kernels : forms_of_the_kernels(arithmetic)) {
     CAPTURE(kernels->name());
     CHECK(words_of(*recurrent::model(*kernels), {}) == words);
