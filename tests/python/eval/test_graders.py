@@ -67,7 +67,7 @@ def test_an_integer_answer_is_an_integer() -> None:
         ("\\boxed{C}", "C"), ("\\boxed{(c)}", "C"), ("\\boxed{\\text{C}}", "C"), ("\\boxed{C) 5 m}", "C"),
         ("The answer is **C**.", "C"), ("Answer: (C)", "C"), ("A is wrong. The answer is B; no, the answer is C", "C"),
         ("the answer is (b)", "B"), ("the answer is a prime", None), ("\\boxed{a prime}", None), ("\\boxed{b.}", "B"), ("\\boxed{c}", "C"),
-        ("The answer is:\n**B**", "B"), ("ANSWER: D", "D"), ("\\boxed{Carbon}", None), ("\\boxed{5}", None), ("C", None), ("the answer is Carbon", None),
+        ("The answer is:\n**B**", "B"), ("ANSWER: D", "D"), ("\\boxed{Carbon}", None), ("\\boxed{5}", None), ("C", "C"), ("the answer is Carbon", None),
     ],
 )  # fmt: skip
 def test_letters(text: str, letter: str | None) -> None:
