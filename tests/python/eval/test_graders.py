@@ -10,7 +10,8 @@ from conftest import write_at_one_time
 
 from tempera.errors import BadInput
 from tempera.eval.graders.letter import LetterGrader
-from tempera.eval.graders.numeric import IntegerGrader, NumericGrader, number_of
+from tempera.eval.graders.numeric import IntegerGrader, NumericGrader
+from tempera.eval.graders.numbers import number_of
 from tempera.eval.graders.verdict import Grader
 from tempera.eval.problem import Problem
 from tempera.eval.tasks.own import grader_named

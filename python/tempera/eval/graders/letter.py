@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 
 from tempera.eval.graders.boxed import last_boxed
-from tempera.eval.graders.numbers import LONGEST
 from tempera.eval.graders.plain_text import plain
 from tempera.eval.graders.said import questions, said
 from tempera.eval.graders.verdict import Grader, Verdict, after_thinking
 from tempera.eval.problem import Problem
 
 LETTERS = "ABCDEFGHIJ"
+_LONGEST = 400  # characters of a box or a line; the letter is at their beginning
 _BEFORE = re.compile(
     r"(?:(?:the|correct|final|best|right|clearly|definitely|probably|likely|most|therefore|thus|simply|option|choice|answer|letter|is)\b:? )*",
     re.IGNORECASE,
@@ -42,7 +42,7 @@ _LINE = (_END,)
 
 def _chosen(text: str, may_follow: tuple[re.Pattern[str], ...]) -> str | None:
     """The letter that a text begins with; "" if it names two, None if it names none."""
-    text = plain(text[:LONGEST]).strip()
+    text = plain(text[:_LONGEST]).strip()
     before = _BEFORE.match(text)
     found = _LETTER.match(text, before.end() if before else 0)
     if found is None or (found.group("open") and not found.group("close")):
@@ -57,6 +57,12 @@ def _chosen(text: str, may_follow: tuple[re.Pattern[str], ...]) -> str | None:
     elif letter in "AI":
         may_follow = tuple(rule for rule in may_follow if rule is not _WORD)
     return letter.upper() if any(rule.match(after) for rule in may_follow) else None
+
+
+def letter_of(answer: str) -> str:
+    """The letter of a right answer of the data, such as B, b or (B); empty if it is none."""
+    letter = answer.strip(" ().").upper()
+    return letter if len(letter) == 1 and letter in LETTERS else ""
 
 
 class LetterGrader(Grader):
@@ -98,4 +104,7 @@ class LetterGrader(Grader):
         return None
 
     def judge(self, extracted: str, problem: Problem) -> Verdict:
-        return Verdict(extracted == problem.answer)
+        return Verdict(extracted == letter_of(problem.answer))
+
+    def fault_of(self, answer: str) -> str:
+        return "" if letter_of(answer) else f"is no letter from A to {LETTERS[-1]}"

@@ -7,12 +7,11 @@ import re
 from tempera.eval.graders.boxed import last_boxed
 from tempera.eval.graders.numbers import LONGEST, NoNumber, last_side, number_in, number_of, read_value
 from tempera.eval.graders.plain_text import plain
-from tempera.eval.graders.said import phrases, questions, said
+from tempera.eval.graders.said import marked, questions, said
 from tempera.eval.graders.units import CHANGERS, NOT_LEADING, SYMBOLS, words_of
 from tempera.eval.graders.verdict import Grader, Verdict, after_thinking
 from tempera.eval.problem import Problem
 
-_MARK = re.compile(r"####")
 _HEADING = re.compile(r"[0-9]{1,2}[.):] +[A-Za-z*]")
 # Up to six words may stand between "answer is" and its number, and only signs between #### and its.
 _WORDS_BEFORE = re.compile(r"(?:[A-Za-z']+ ){0,6}[\"': ]*(?=[-+€£¥₹]{0,2} ?\.?[0-9(⟨]|(?:Rs|USD|EUR|GBP|INR|JPY)\b)")
@@ -52,7 +51,7 @@ def _goes_on(text: str) -> bool:
 
 def _said_number(phrase: str, has_words: bool) -> str | None:
     """The number that a phrase says; "" if it says something else of numbers, and None if it says nothing of them."""
-    phrase = plain(phrase[:LONGEST]).strip()
+    phrase = plain(phrase).strip()
     sentence = _SENTENCE.match(phrase)
     side = sentence.group() if sentence else ""
     before = _WORDS_BEFORE.match(phrase)
@@ -118,7 +117,7 @@ class NumericGrader(Grader):
         if boxed is not None:
             number = number_in(boxed, words)
             return boxed if number is None else number
-        for count, phrase in enumerate(phrases(text, _MARK), 1):
+        for count, phrase in enumerate(marked(text, "####"), 1):
             if _HEADING.match(phrase) and phrase.startswith(str(count)):
                 continue  # the heading of the text's step of this number
             number = _said_number(phrase, has_words=False)
@@ -129,6 +128,9 @@ class NumericGrader(Grader):
     def judge(self, extracted: str, problem: Problem) -> Verdict:
         found = number_of(extracted)
         return Verdict(found is not None and found == number_of(problem.answer))
+
+    def fault_of(self, answer: str) -> str:
+        return "is no number" if number_of(answer) is None else ""
 
     def same(self, one: str, other: str) -> bool:
         first = number_of(one)
@@ -145,3 +147,7 @@ class IntegerGrader(NumericGrader):
     def judge(self, extracted: str, problem: Problem) -> Verdict:
         found = number_of(extracted)
         return Verdict(found is not None and found.denominator == 1 and found == number_of(problem.answer))
+
+    def fault_of(self, answer: str) -> str:
+        number = number_of(answer)
+        return "is no whole number" if number is None or number.denominator != 1 else ""
