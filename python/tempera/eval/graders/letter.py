@@ -19,11 +19,11 @@ _BEFORE = re.compile(
 _LETTER = re.compile(r"(?P<open>[(\[\"])? ?(?P<letter>[A-Ja-j])(?![A-Za-z0-9])(?: ?(?P<close>[)\]\"]))?")
 # A second letter beside the first: such an answer chooses none.
 _ANOTHER = re.compile(
-    r" ?(?:[,/&+:]|,? ?\b(?:and|or)\b) ?(?:option |choice )?[(\[]?[A-J][)\]]?(?=$| ?[.,;:/&+)]| (?:and|or|are)\b)"
+    r" ?(?:[,;/&+:]|,? ?\b(?:and|or)\b) ?(?:option |choice )?[(\[]?[A-J][)\]]?(?=$| ?[.,;:/&+)]| (?:and|or|are)\b)"
 )
 _END = re.compile(r" ?[.:!]?$")
 # A sign that divides a letter from its option's words; a word that begins a reason; a word that is an option's own.
-_DIVIDED = re.compile(r" ?[.,;:!?\"'](?= |$)| - (?=[A-Za-z]{2})| \((?=[A-Za-z]{2})")
+_DIVIDED = re.compile(r" ?[.,;:!?](?= |$)| - (?=[A-Za-z]{2})| \((?=[A-Za-z]{2})")
 _REASON = re.compile(r" (?:as|because|since|which|for|due|given|so|with|by|is)\b")
 _WORD = re.compile(r" [A-Za-z]{2,}(?![^ ]*[=+^_])")
 _SPACE = re.compile(r" ")
@@ -44,7 +44,8 @@ def _chosen(text: str, may_follow: tuple[re.Pattern[str], ...]) -> str | None:
     """The letter that a text begins with; "" if it names two, None if it names none."""
     text = plain(text[:_LONGEST]).strip()
     before = _BEFORE.match(text)
-    found = _LETTER.match(text, before.end() if before else 0)
+    assert before is not None  # it may be empty
+    found = _LETTER.match(text, before.end())
     if found is None or (found.group("open") and not found.group("close")):
         return None
     letter, after = found.group("letter"), text[found.end() :]
@@ -53,7 +54,7 @@ def _chosen(text: str, may_follow: tuple[re.Pattern[str], ...]) -> str | None:
     if found.group("close"):
         may_follow += () if may_follow is _LINE else (_SPACE,)
     elif letter.islower():
-        may_follow = _LINE if letter != "a" or after or not before.group() else ()
+        may_follow = _LINE if may_follow is _PHRASE or not before.group() else ()
     elif letter in "AI":
         may_follow = tuple(rule for rule in may_follow if rule is not _WORD)
     return letter.upper() if any(rule.match(after) for rule in may_follow) else None
@@ -90,8 +91,10 @@ class LetterGrader(Grader):
     def _in(self, text: str) -> str | None:
         boxed = last_boxed(text)
         lines = [line for line in text.splitlines() if line.strip()]
-        for phrase in ([] if boxed is None else [boxed]) + said(text):
+        for sign, phrase in ([] if boxed is None else [("", boxed)]) + said(text):
             letter = _chosen(phrase, _PHRASE)
+            if phrase.strip() == "a" and sign not in ("", ":", "="):
+                continue  # an article whose noun is missing
             if letter is not None and letter in self._letters:
                 return letter
         correct = [next(filter(None, found.groups())).upper() for found in _IS_CORRECT.finditer(text)]

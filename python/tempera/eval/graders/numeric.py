@@ -20,11 +20,12 @@ _GLUED_UNIT = re.compile(r"[%°€£¥₹¢]+|[A-Za-z]{2,}(?![A-Za-z0-9])")
 # What, behind a number, makes it a part of something else. Each row begins where the number and its unit end.
 _GOES_ON = re.compile(
     r"[A-Za-z_\\!'](?! |$)|[A-Za-z_\\]"  # 5x, 5_8, 5\pi, 5!=120
-    r"| ?[0-9⟨\\]"  # 1 2
+    r"|['\"]? ?[0-9⟨\\]"  # 1 2, 5' 6"
     r"| ?[+×*/^=≈<>≤≥±]|, ?\.\.|\.\."  # 3 + 4
     r"| ?-(?! [A-Za-z]{2})"  # 12-15; a dash may stand before a word
     r"| ?\((?! ?[A-Za-z]{2})| ?\( ?mod"  # 5(x + 1), 5 (mod 7)
-    r"|[,;:] ?[-+€£¥₹]{0,2} ?[0-9⟨]"  # 5, 6 and 5:30
+    r"|(?: ?[,:] ?[-+€£¥₹]{0,2} ?|;[-+€£¥₹]{0,2})[0-9⟨]"  # 5, 6 and 5:30
+    r"|,? (?:and |or )?[A-Za-z](?:_?[0-9A-Za-z])? ?="  # 5, y = 6
     r"| of [0-9⟨]"  # 1/3 of 27
     r"|(?: [A-Za-z]+){0,2},? (?:and|or|to) [-+€£¥₹]{0,2} ?[0-9⟨]"  # 5 apples or 6
 )
@@ -56,8 +57,9 @@ def _said_number(phrase: str, has_words: bool) -> str | None:
     side = sentence.group() if sentence else ""
     before = _WORDS_BEFORE.match(phrase)
     if before and (has_words or not before.group().strip()):
-        if not NOT_LEADING.isdisjoint(before.group().lower().split()):
-            return None if "not" in before.group().lower().split() else ""
+        changing = NOT_LEADING.intersection(before.group().lower().split())
+        if changing:
+            return None if changing == {"not"} else ""
         start = before.end()
     elif "=" in side or "≈" in side:
         start = -1
@@ -117,13 +119,13 @@ class NumericGrader(Grader):
         if boxed is not None:
             number = number_in(boxed, words)
             return boxed if number is None else number
-        for count, phrase in enumerate(marked(text, "####"), 1):
+        for count, phrase in enumerate(marked(text), 1):
             if _HEADING.match(phrase) and phrase.startswith(str(count)):
                 continue  # the heading of the text's step of this number
             number = _said_number(phrase, has_words=False)
             if number is not None:
                 return number
-        return next((number for phrase in said(text) if (number := _said_number(phrase, has_words=True)) is not None), None)
+        return next((number for _, phrase in said(text) if (number := _said_number(phrase, has_words=True)) is not None), None)
 
     def judge(self, extracted: str, problem: Problem) -> Verdict:
         found = number_of(extracted)

@@ -13,7 +13,7 @@ from tempera.eval.graders.verdict import after_thinking
 _WORKS = (ast.Call, ast.FunctionDef, ast.ClassDef)
 # Statements behind the function that is asked for which are a trial of it, or one word of prose.
 _TRIALS = (ast.Expr, ast.Assert)
-_CODE = re.compile(r"(?:async def|def|class|import|from|@|#|\w+ *=)")
+_CODE = re.compile(r"(?:async def|def|class|import|from|@|#|\w+ *(?:: *\w+ *)?\+?=)")
 _MOST_CUTS = 50
 
 
@@ -106,7 +106,8 @@ def _defined(text: str, name: str) -> str | None:
         function = _function(tree, name) if tree else None
         if tree and function:
             for node in reversed(tree.body[tree.body.index(function) + 1 :]):
-                if isinstance(node, _TRIALS) and node.end_lineno:
+                is_trial = isinstance(node, _TRIALS) or (isinstance(node, ast.AnnAssign) and node.value is None)
+                if is_trial and node.end_lineno:
                     del program[node.lineno - 1 : node.end_lineno]
             return "".join(program)
     return "".join(lines[place:])
@@ -135,7 +136,7 @@ def function_program(text: str, prompt: str, name: str) -> str:
         code = textwrap.dedent(block.code)
         if definition.search(code):
             return f"{before}\n{code}"
-    program = _defined(answer, name)
+    program = _defined(textwrap.dedent(answer), name)
     if program is not None:
         return f"{before}\n{program}"
     for part in [*(block.code for block in reversed(blocks)), answer]:

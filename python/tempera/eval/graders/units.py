@@ -95,7 +95,7 @@ def is_unit(text: str, words: frozenset[str] = frozenset()) -> bool:
                 return False
             last = "joint"
         elif token[0] == "^":
-            if last != "unit":
+            if last != "unit" or len(token) == 1:
                 return False
             last = "power"
         elif not token.isalpha():
