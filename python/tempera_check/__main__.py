@@ -6,12 +6,11 @@ with the token before the first), `power`, `powers`, `horizon`, `terminal`, `voc
 program, from prompt to answer. It returns the tokens where it ends: a list, an array or a tensor.
 """
 import importlib
-import importlib.util
 import inspect
 import os
 import sys
 
-from . import serving
+from . import own_code, serving
 
 
 def function_named(text):
@@ -20,12 +19,10 @@ def function_named(text):
         raise SystemExit("usage: python -m tempera_check FILE.py:FUNCTION or MODULE:FUNCTION")
     if module_name.endswith(".py"):
         sys.path.insert(0, os.path.dirname(os.path.abspath(module_name)))
-        spec = importlib.util.spec_from_file_location(os.path.basename(module_name)[:-3], module_name)
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[spec.name] = module
-        spec.loader.exec_module(module)
+        module = own_code.module_of(os.path.basename(module_name)[:-3], module_name)
     else:
         sys.path.insert(0, os.getcwd())
+        own_code.import_from_text()
         module = importlib.import_module(module_name)
     for part in name.split("."):
         module = getattr(module, part)

@@ -20,6 +20,12 @@ def write_records(path: Path, records: list[dict[str, Any]]) -> Path:
     return path
 
 
+def write_at_one_time(path: Path, text: str) -> None:
+    """Writes a file whose time is always the same, so that only its length and its bytes say that it has changed."""
+    path.write_text(text)
+    os.utime(path, (1_700_000_000, 1_700_000_000))
+
+
 class Page(HTMLParser):
     """Checks that elements are closed in order."""
 

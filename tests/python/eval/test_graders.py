@@ -6,10 +6,12 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from conftest import write_at_one_time
 
 from tempera.errors import BadInput
 from tempera.eval.graders.letter import LetterGrader
-from tempera.eval.graders.numeric import IntegerGrader, NumericGrader, number_of
+from tempera.eval.graders.numeric import IntegerGrader, NumericGrader
+from tempera.eval.graders.numbers import number_of
 from tempera.eval.graders.verdict import Grader
 from tempera.eval.problem import Problem
 from tempera.eval.tasks.own import grader_named
@@ -66,7 +68,7 @@ def test_an_integer_answer_is_an_integer() -> None:
         ("\\boxed{C}", "C"), ("\\boxed{(c)}", "C"), ("\\boxed{\\text{C}}", "C"), ("\\boxed{C) 5 m}", "C"),
         ("The answer is **C**.", "C"), ("Answer: (C)", "C"), ("A is wrong. The answer is B; no, the answer is C", "C"),
         ("the answer is (b)", "B"), ("the answer is a prime", None), ("\\boxed{a prime}", None), ("\\boxed{b.}", "B"), ("\\boxed{c}", "C"),
-        ("The answer is:\n**B**", "B"), ("ANSWER: D", "D"), ("\\boxed{Carbon}", None), ("\\boxed{5}", None), ("C", None), ("the answer is Carbon", None),
+        ("The answer is:\n**B**", "B"), ("ANSWER: D", "D"), ("\\boxed{Carbon}", None), ("\\boxed{5}", None), ("C", "C"), ("the answer is Carbon", None),
     ],
 )  # fmt: skip
 def test_letters(text: str, letter: str | None) -> None:
@@ -78,6 +80,33 @@ def test_worked_sums_must_have_ended() -> None:
     assert right(grader, "<03,12=12", "12") and right(grader, "=12", "12")
     assert not right(grader, "<03,12=12", "12", terminated=False)
     assert not right(grader, "=12", "13") and not right(grader, "12", "12") and not right(grader, "12=", "12")
+
+
+def test_a_grader_of_ones_own_is_compiled_from_its_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither the file nor what it imports is taken from __pycache__, and the function is the file's when the grader was made."""
+    file, beside = tmp_path / "mine.py", tmp_path / "beside_mine.py"
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
+    for sign, other, expected in (("==", "True ", True), ("!=", "True ", False), ("!=", "False", True)):
+        write_at_one_time(file, f"import beside_mine\ndef grade(text, answer):\n    return (text {sign} answer) is beside_mine.WORD\n")
+        write_at_one_time(beside, f"WORD = {other}\n")
+        grader = grader_named(f"{file}:grade")
+        assert right(grader, "12", "12") == expected
+        write_at_one_time(file, "def grade(text, answer):\n    return None\n")
+        assert right(grader, "12", "12") == expected
+        grader.close()
+    assert not (tmp_path / "__pycache__").exists()
+
+
+def test_a_grader_of_ones_own_may_ask_for_its_module(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "from __future__ import annotations\nimport dataclasses, sys\n@dataclasses.dataclass\nclass Pair:\n    one: int\n"
+        "def grade(text, answer):\n    return __file__ == text and sys.modules[__name__].Pair(1).one == 1\n"
+    )
+    grader = grader_named(f"{file}:grade")
+    assert right(grader, str(file), "")
+    grader.close()
 
 
 def test_a_function_of_ones_own(tmp_path: Path) -> None:

@@ -11,7 +11,8 @@ from tempera.eval.graders.contest_tests import ContestTestGrader
 from tempera.eval.graders.function_tests import FunctionTestGrader
 from tempera.eval.graders.letter import LetterGrader
 from tempera.eval.graders.mathematics import MathematicsGrader
-from tempera.eval.graders.numeric import IntegerGrader, NumericGrader, number_of
+from tempera.eval.graders.numeric import IntegerGrader, NumericGrader
+from tempera.eval.graders.numbers import number_of
 from tempera.eval.graders.plain import ExactGrader, WorkedSumGrader
 from tempera.eval.graders.verdict import Grader
 from tempera.eval.problem import Problem

@@ -96,6 +96,24 @@ def test_gsm8k_and_aime_are_read(tmp_path: Path) -> None:
     assert both.problems[30].id == "aime25-1" and both.problems[30].fields["problem"] == "25-0"
 
 
+def test_an_aime_answer_may_be_dressed(tmp_path: Path) -> None:
+    """As in mirrors of AIME 2025, whose 20th answer has a degree sign."""
+    for dressed in ("336^\\circ", "336^{\\circ}", "$336^\\circ$", "336°", "$336$", " 336"):
+        records = [{"problem": "?", "answer": dressed if n == 19 else str(n)} for n in range(30)]
+        task = read_task("aime25", [write_records(tmp_path / "a.jsonl", records)])
+        for said, correct in (("336^\\circ", True), ("336", True), ("336^\\circ\\text{C}", True), ("336x", False), ("-336", False), ("33^6", False)):
+            extracted = task.grader.extract(f"\\boxed{{{said}}}", True, task.problems[19])
+            assert extracted is not None and task.grader.judge(extracted, task.problems[19]).correct == correct, (dressed, said)
+
+
+def test_a_letter_grader_has_the_letters_of_its_data(tmp_path: Path) -> None:
+    for answers, letter in (("ABCD", None), ("ABCF", "E"), (["a", "(C)", "J"], "E")):
+        task = read_task("own", [write_records(tmp_path / "l.jsonl", [{"prompt": "?", "answer": answer} for answer in answers])], grader="letter")
+        assert task.grader.extract("\\boxed{E}", True, task.problems[0]) == letter
+        for problem in task.problems:
+            assert task.grader.judge(problem.answer.strip("()").upper(), problem).correct
+
+
 def test_humaneval_is_read_packed(tmp_path: Path) -> None:
     lines = [
         {"task_id": f"H/{n}", "prompt": "def f(x):\n", "entry_point": "f", "canonical_solution": "    return x\n", "test": "def check(f): pass"}
@@ -210,6 +228,7 @@ def wrong_files(folder: Path) -> list[tuple[str, list[Path], str, str]]:
     add("gsm8k", "too-few", gsm8k[:9], r"9 problems; the test split of GSM8K has 1319")
     add("math500", "number", [{"prompt": "?", "answer": 3, "id": "a"}], r'line 1: the field "answer" is no text')
     add("aime24", "range", [{"problem": "?", "answer": "1000"}], r'line 1: the field "answer" is no integer from 0 to 999')
+    add("aime24", "degrees", [*aime[:7], {"problem": "?", "answer": "33^\\circ x"}], r'line 8: the field "answer" is no integer from 0 to 999')
     add("aime", "one-year", aime, r"AIME 24&25 is two files")
     add("humaneval", "entry", [{"task_id": "1", "prompt": "def g(): ", "entry_point": "f"}], r'line 1: the field "prompt" does not define "f"')
     add("livecodebench", "v5", [contest(1)], r'"v5" is used for several', "v5")
@@ -218,6 +237,9 @@ def wrong_files(folder: Path) -> list[tuple[str, list[Path], str, str]]:
     add("livecodebench", "no-day", [contest(1)], r'"2024-13-01..2024-12-01" holds no date', "2024-13-01..2024-12-01")
     add("livecodebench", "kind", [contest(1, public_test_cases='[{"testtype": "x"}]')], 'line 1: a test has no "testtype"', "167")
     add("own", "extra", [{"prompt": "?", "answer": "1", "gold": "1"}], r'line 1: the field "gold" has no meaning here')
+    add("own", "no-letter", [{"prompt": "?", "answer": "C"}, {"prompt": "?", "answer": "K"}], r'line 2: the field "answer" is no letter from A to J; --grader letter', "letter")
+    add("own", "no-number", [{"prompt": "?", "answer": "5 or 6"}], r'line 1: the field "answer" is no number; --grader number', "number")
+    add("own", "no-integer", [{"prompt": "?", "answer": 7.5}], r'line 1: the field "answer" is no whole number; --grader integer', "integer")
     add("own", "twice", [{"id": "a", "prompt": "?", "answer": "1"}] * 2, r'the id "a" is there twice')
     broken = folder / "broken.jsonl"
     broken.write_text('{"prompt": "?", "answer": "1"}\n{"prompt": \n')
@@ -301,7 +323,7 @@ def test_a_spoilt_pickle_is_one_line(tmp_path: Path, content: bytes) -> None:
 def test_each_wrong_file_is_refused_with_its_place(tmp_path: Path) -> None:
     for task, paths, subset, said in wrong_files(tmp_path):
         with pytest.raises(BadInput, match=said) as error:
-            read_task(task, paths, subset)
+            read_task(task, paths, **({"grader": subset} if task == "own" else {"subset": subset}))
         assert "\n" not in str(error.value)
 
 

@@ -5,25 +5,71 @@ from __future__ import annotations
 import re
 
 from tempera.eval.graders.boxed import last_boxed
+from tempera.eval.graders.plain_text import plain
+from tempera.eval.graders.said import questions, said
 from tempera.eval.graders.verdict import Grader, Verdict, after_thinking
 from tempera.eval.problem import Problem
 
-# A small letter with words after it is the article: "a prime number".
-_LETTER = re.compile(
-    r"^[\s({$]*(?:\\(?:text|mathrm|mathbf|textbf)\s*\{\s*\(?)?(?:([A-D])(?![A-Za-z])|([a-d])\s*(?:[)}\].:,$]|$))"
+LETTERS = "ABCDEFGHIJ"
+_LONGEST = 400  # characters of a box or a line; the letter is at their beginning
+_BEFORE = re.compile(
+    r"(?:(?:the|correct|final|best|right|clearly|definitely|probably|likely|most|therefore|thus|simply|option|choice|answer|letter|is)\b:? )*",
+    re.IGNORECASE,
 )
-# No two neighbours of it take the same sign, so that a long run of spaces takes no time.
-_ANSWER_IS = re.compile(
-    r"(?i:answer\s*(?:is|:))\s*(?::\s*)?(?:\*+\s*)?(?:\(?([A-D])(?![A-Za-z])|\(([a-d])\))"
+_LETTER = re.compile(r"(?P<open>[(\[\"])? ?(?P<letter>[A-Ja-j])(?![A-Za-z0-9])(?: ?(?P<close>[)\]\"]))?")
+# A second letter beside the first: such an answer chooses none.
+_ANOTHER = re.compile(
+    r" ?(?:[,;/&+:]|,? ?\b(?:and|or)\b) ?(?:option |choice )?[(\[]?[A-J][)\]]?(?=$| ?[.,;:/&+)]| (?:and|or|are)\b)"
+)
+_END = re.compile(r" ?[.:!]?$")
+# A sign that divides a letter from its option's words; a word that begins a reason; a word that is an option's own.
+_DIVIDED = re.compile(r" ?[.,;:!?](?= |$)| - (?=[A-Za-z]{2})| \((?=[A-Za-z]{2})")
+_REASON = re.compile(r" (?:as|because|since|which|for|due|given|so|with|by|is)\b")
+_WORD = re.compile(r" [A-Za-z]{2,}(?![^ ]*[=+^_])")
+_SPACE = re.compile(r" ")
+_IS_CORRECT = re.compile(
+    r"(?:(?:\boption|\bchoice|\banswer|^|[.:\n]) ?[*(\[]*([A-J])[*)\]]*|[(\[]([A-Ja-j])[)\]][*]*) (?:is|seems) (?:the )?(?:most )?(?:correct|right|best)\b"
+    r"|\b(?:choose|select|pick|go with)\b (?:the )?(?:option |choice |answer |letter )?[*(\[]*([A-J])[*)\]]*(?=[ .,;:!]|$)",
+    re.IGNORECASE | re.MULTILINE,
 )
 
 
-def _letter_of(found: re.Match[str] | None) -> str | None:
-    return (found.group(1) or found.group(2)).upper() if found else None
+# How a text may go on behind its letter: a box and what is said, an answer of one line, one line of several.
+_PHRASE = (_END, _DIVIDED, _REASON, _WORD)
+_ONLY_LINE = (_END, _DIVIDED)
+_LINE = (_END,)
+
+
+def _chosen(text: str, may_follow: tuple[re.Pattern[str], ...]) -> str | None:
+    """The letter that a text begins with; "" if it names two, None if it names none."""
+    text = plain(text[:_LONGEST]).strip()
+    before = _BEFORE.match(text)
+    assert before is not None  # it may be empty
+    found = _LETTER.match(text, before.end())
+    if found is None or (found.group("open") and not found.group("close")):
+        return None
+    letter, after = found.group("letter"), text[found.end() :]
+    if _ANOTHER.match(after):
+        return ""
+    if found.group("close"):
+        may_follow += () if may_follow is _LINE else (_SPACE,)
+    elif letter.islower():
+        may_follow = _LINE if may_follow is _PHRASE or not before.group() else ()
+    elif letter in "AI":
+        may_follow = tuple(rule for rule in may_follow if rule is not _WORD)
+    return letter.upper() if any(rule.match(after) for rule in may_follow) else None
+
+
+def letter_of(answer: str) -> str:
+    """The letter of a right answer of the data, such as B, b or (B); empty if it is none."""
+    letter = answer.strip(" ().").upper()
+    return letter if len(letter) == 1 and letter in LETTERS else ""
 
 
 class LetterGrader(Grader):
-    r"""The letter in the last box, else after the last "answer is".
+    r"""The letter in the last box; if it holds none, what "answer is" and its like say last; else a letter alone in its line.
+
+    The letters are A to D, and more if a task's own answers have more.
 
     >>> grader = LetterGrader()
     >>> problem = Problem("", {}, "B")
@@ -31,15 +77,37 @@ class LetterGrader(Grader):
     ['B', 'B', 'B', None]
     """
 
+    def __init__(self, last: str = "D") -> None:
+        self._letters = LETTERS[: LETTERS.index(last) + 1]
+
     def extract(self, text: str, terminated: bool, problem: Problem) -> str | None:
         text = after_thinking(text)
+        for part in questions(text):
+            letter = self._in(part)
+            if letter is not None:
+                return letter or None
+        return None
+
+    def _in(self, text: str) -> str | None:
         boxed = last_boxed(text)
-        if boxed is not None:
-            return _letter_of(_LETTER.match(boxed))
-        said: re.Match[str] | None = None
-        for said in _ANSWER_IS.finditer(text):
-            pass
-        return _letter_of(said)
+        lines = [line for line in text.splitlines() if line.strip()]
+        for sign, phrase in ([] if boxed is None else [("", boxed)]) + said(text):
+            letter = _chosen(phrase, _PHRASE)
+            if phrase.strip() == "a" and sign not in ("", ":", "="):
+                continue  # an article whose noun is missing
+            if letter is not None and letter in self._letters:
+                return letter
+        correct = [next(filter(None, found.groups())).upper() for found in _IS_CORRECT.finditer(text)]
+        if correct and correct[-1] in self._letters:
+            return correct[-1]
+        for line in lines[-1:] + lines[:1]:
+            letter = _chosen(line, _ONLY_LINE if len(lines) == 1 else _LINE)
+            if letter and letter in self._letters:
+                return letter
+        return None
 
     def judge(self, extracted: str, problem: Problem) -> Verdict:
-        return Verdict(extracted == problem.answer)
+        return Verdict(extracted == letter_of(problem.answer))
+
+    def fault_of(self, answer: str) -> str:
+        return "" if letter_of(answer) else f"is no letter from A to {LETTERS[-1]}"

@@ -3,56 +3,101 @@
 from __future__ import annotations
 
 import re
-from fractions import Fraction
 
 from tempera.eval.graders.boxed import last_boxed
+from tempera.eval.graders.numbers import LONGEST, NoNumber, last_side, number_in, number_of, read_value
+from tempera.eval.graders.plain_text import plain
+from tempera.eval.graders.said import marked, questions, said
+from tempera.eval.graders.units import CHANGERS, NOT_LEADING, SYMBOLS, words_of
 from tempera.eval.graders.verdict import Grader, Verdict, after_thinking
 from tempera.eval.problem import Problem
 
-_NUMBER = r"-?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)?(?:\.[0-9]+)?"
-_PRINTED_NUMBER = re.compile(r"-?\$?(?:[0-9]{1,3}(?:,[0-9]{3})+(?![0-9])|[0-9]+)(?:\.[0-9]+)?|-?\$?\.[0-9]+")
-_ANSWER_IS = re.compile(r"answer\s*(?:is|:|=)\s*:?\s*", re.IGNORECASE)
-_LONGEST_NUMBER = 4000  # characters; a text of more is no number, and reading it could take minutes
-_FRACTION = re.compile(r"(-?)\\[dt]?frac\{(-?[0-9]+)\}\{([0-9]+)\}")
+_HEADING = re.compile(r"[0-9]{1,2}[.):] +[A-Za-z*]")
+# Up to six words may stand between "answer is" and its number, and only signs between #### and its.
+_WORDS_BEFORE = re.compile(r"(?:[A-Za-z']+ ){0,6}[\"': ]*(?=[-+€£¥₹]{0,2} ?\.?[0-9(⟨]|(?:Rs|USD|EUR|GBP|INR|JPY)\b)")
+_SENTENCE = re.compile(r"[^;]*?(?=[.;!?](?: |$)|, |$)")
+_GLUED_UNIT = re.compile(r"[%°€£¥₹¢]+|[A-Za-z]{2,}(?![A-Za-z0-9])")
+# What, behind a number, makes it a part of something else. Each row begins where the number and its unit end.
+_GOES_ON = re.compile(
+    r"[A-Za-z_\\!'](?! |$)|[A-Za-z_\\]"  # 5x, 5_8, 5\pi, 5!=120
+    r"|['\"]? ?[0-9⟨\\]"  # 1 2, 5' 6"
+    r"| ?[+×*/^=≈<>≤≥±]|, ?\.\.|\.\."  # 3 + 4
+    r"| ?-(?! [A-Za-z]{2})"  # 12-15; a dash may stand before a word
+    r"| ?\((?! ?[A-Za-z]{2})| ?\( ?mod"  # 5(x + 1), 5 (mod 7)
+    r"|(?: ?[,:] ?[-+€£¥₹]{0,2} ?|;[-+€£¥₹]{0,2})[0-9⟨]"  # 5, 6 and 5:30
+    r"|,? (?:and |or )?[A-Za-z](?:_?[0-9A-Za-z])? ?="  # 5, y = 6
+    r"| of [0-9⟨]"  # 1/3 of 27
+    r"|(?: [A-Za-z]+){0,2},? (?:and|or|to) [-+€£¥₹]{0,2} ?[0-9⟨]"  # 5 apples or 6
+)
+_NEXT_WORD = re.compile(r" ([A-Za-z]+)")
+# The last number of a text: not within a name or an exponent, and not the second of two.
+_NUMBER = re.compile(r"(?<![0-9A-Za-z_^\\{.,])(?:(?<![0-9)°%] )(?<![0-9)°%])-)?[€£¥₹]?(?:\.?[0-9]|⟨)")
+_BEFORE = re.compile(r"[0-9)⟩°%] ?(?:\b(?:and|or|to|mod|times|plus|minus)\b|[-+×*/^:,]) ?[(€£¥₹]?$")
+_DIGIT = re.compile(r"(?<![A-Za-z]\^)[0-9]")
 
 
-def number_of(text: str) -> Fraction | None:
-    r"""The number that a text is, as a fraction; None if it is none.
+def _goes_on(text: str) -> bool:
+    """Whether a number that this text follows is a part of something else."""
+    unit = _GLUED_UNIT.match(text)
+    if unit and (not unit.group().isalpha() or unit.group() in SYMBOLS):
+        text = text[unit.end() :]
+    if _GOES_ON.match(text):
+        return True
+    word = _NEXT_WORD.match(text)
+    if word is None:
+        return False
+    written = word.group(1)
+    return written.lower() in CHANGERS or (len(written) == 1 and written not in ("a", "I") and written not in SYMBOLS)
 
-    Signs of dollars and per cent, units, commas of thousands and a last full stop are left out. A text of more than 4,000
-    characters is none.
 
-    >>> number_of(r"\$1,200.50") == Fraction(2401, 2)
-    True
-    >>> number_of("18 dollars"), number_of("3/4"), number_of(r"\frac{3}{4}")
-    (Fraction(18, 1), Fraction(3, 4), Fraction(3, 4))
-    >>> number_of("x") is None
-    True
-    """
-    if len(text) > _LONGEST_NUMBER:
+def _said_number(phrase: str, has_words: bool) -> str | None:
+    """The number that a phrase says; "" if it says something else of numbers, and None if it says nothing of them."""
+    phrase = plain(phrase).strip()
+    sentence = _SENTENCE.match(phrase)
+    side = sentence.group() if sentence else ""
+    before = _WORDS_BEFORE.match(phrase)
+    if before and (has_words or not before.group().strip()):
+        changing = NOT_LEADING.intersection(before.group().lower().split())
+        if changing:
+            return None if changing == {"not"} else ""
+        start = before.end()
+    elif "=" in side or "≈" in side:
+        start = -1
+    else:
         return None
-    text = re.sub(r"\\text\s*\{[^}]*\}|\\(?:mathrm|mbox)\{[^}]*\}", " ", text)
-    text = re.sub(r"\\[!,;: ]", "", text).replace("{,}", ",")
-    text = text.replace("\\$", "").replace("$", "").replace("\\%", "").replace("%", "").strip().rstrip(".")
-    text = re.sub(r"^\+", "", text)
-    stacked = _FRACTION.fullmatch(text)
-    if stacked:
-        sign, above, below = stacked.groups()
-        if int(below) == 0:
-            return None
-        return Fraction(int(above), int(below)) * (-1 if sign else 1)
-    text = re.sub(r"(?<=[0-9])\s*[A-Za-z][A-Za-z ^0-9/.]*$", "", text)
-    text = re.sub(r"^-\s+", "-", text)
-    if not re.fullmatch(rf"{_NUMBER}(?:\s*/\s*[0-9]+)?", text) or not re.search(r"[0-9]", text):
+    for place in (start, last_side(side) or -1):
+        if place >= 0:
+            try:
+                _, end = read_value(phrase, place)
+            except NoNumber:
+                continue
+            if not _goes_on(phrase[end:]):
+                return phrase[place:end].strip()
+    return ""
+
+
+def _last_number(text: str) -> str | None:
+    """The last number of a text; None if there is none, or if it is a part of something else."""
+    text = plain(text[-LONGEST:])
+    place, last = 0, None
+    while found := _NUMBER.search(text, place):
+        try:
+            _, end = read_value(text, found.start())
+            place, last = end, (found.start(), end)
+        except NoNumber:
+            place, last = found.end(), (found.start(), found.start())
+    if last is None:
         return None
-    above, slash, below = text.replace(",", "").partition("/")
-    if not re.search(r"[0-9]", above) or (slash and int(below) == 0):
+    start, end = last
+    if start == end or _goes_on(text[end:]) or _BEFORE.search(text[:start]) or _DIGIT.search(text[end:]):
         return None
-    return Fraction(above.strip()) / (int(below) if slash else 1)
+    return text[start:end].strip()
 
 
 class NumericGrader(Grader):
-    """The final number: the last box, else after the last `####`, else after "answer is", else the last number.
+    """The final number: the last box, else after the first `####`, else after the last "answer is", else the last number.
+
+    A base model that goes on to a question of its own is cut there.
 
     >>> grader = NumericGrader()
     >>> grader.extract("3 and 4 make 7. The answer is $7.00.", True, Problem("", {}, "7"))
@@ -63,24 +108,31 @@ class NumericGrader(Grader):
 
     def extract(self, text: str, terminated: bool, problem: Problem) -> str | None:
         text = after_thinking(text)
+        for part in questions(text):
+            found = self._marked(part, words_of(problem.fields.get("problem", "")))
+            if found is not None:
+                return found or None
+        return _last_number(text)
+
+    def _marked(self, text: str, words: frozenset[str]) -> str | None:
         boxed = last_boxed(text)
         if boxed is not None:
-            return boxed
-        before, mark, after = text.rpartition("####")
-        if mark:
-            found = _PRINTED_NUMBER.search(after)
-            if found:
-                return found.group().replace("$", "")
-        for said in reversed(list(_ANSWER_IS.finditer(text))):
-            found = re.compile(rf"[^0-9\n.]{{0,20}}?({_PRINTED_NUMBER.pattern})").match(text, said.end())
-            if found:
-                return found.group(1).replace("$", "")
-        numbers = _PRINTED_NUMBER.findall(text)
-        return numbers[-1].replace("$", "") if numbers else None
+            number = number_in(boxed, words)
+            return boxed if number is None else number
+        for count, phrase in enumerate(marked(text), 1):
+            if _HEADING.match(phrase) and phrase.startswith(str(count)):
+                continue  # the heading of the text's step of this number
+            number = _said_number(phrase, has_words=False)
+            if number is not None:
+                return number
+        return next((number for _, phrase in said(text) if (number := _said_number(phrase, has_words=True)) is not None), None)
 
     def judge(self, extracted: str, problem: Problem) -> Verdict:
         found = number_of(extracted)
         return Verdict(found is not None and found == number_of(problem.answer))
+
+    def fault_of(self, answer: str) -> str:
+        return "is no number" if number_of(answer) is None else ""
 
     def same(self, one: str, other: str) -> bool:
         first = number_of(one)
@@ -97,3 +149,7 @@ class IntegerGrader(NumericGrader):
     def judge(self, extracted: str, problem: Problem) -> Verdict:
         found = number_of(extracted)
         return Verdict(found is not None and found.denominator == 1 and found == number_of(problem.answer))
+
+    def fault_of(self, answer: str) -> str:
+        number = number_of(answer)
+        return "is no whole number" if number is None or number.denominator != 1 else ""

@@ -36,6 +36,10 @@ class Grader(ABC):
     def judge(self, extracted: str, problem: Problem) -> Verdict:
         """Whether an extracted answer is right."""
 
+    def fault_of(self, answer: str) -> str:
+        """What makes a right answer of the data one that no answer can equal; empty if nothing does."""
+        return ""
+
     def same(self, one: str, other: str) -> bool:
         """Whether two extracted answers are one answer, for a vote."""
         return one == other

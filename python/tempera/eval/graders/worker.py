@@ -7,13 +7,14 @@ writes one line to say that it is ready.
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import json
 import os
 import resource
 import sys
 from collections.abc import Callable
 from typing import Any
+
+from tempera_check import own_code
 
 _MEMORY = 4 << 30
 
@@ -42,20 +43,15 @@ def math_verify_equal(given: str, truth: str) -> bool | None:
     return bool(math_verify.verify(gold, answer, timeout_seconds=None))
 
 
-_functions: dict[tuple[str, str], Callable[[str, str], Any]] = {}
+_own_grader: tuple[str, Any] = ("", None)
 
 
-def own_function(file: str, name: str, text: str, answer: str) -> bool:
-    """What a user's function says of an answer."""
-    function = _functions.get((file, name))
-    if function is None:
-        spec = importlib.util.spec_from_file_location("own_grader", file)
-        if spec is None or spec.loader is None:
-            raise ImportError(f"{file} cannot be imported")
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        function = _functions.setdefault((file, name), getattr(module, name))
-    verdict = function(text, answer)
+def own_function(file: str, source: str, name: str, text: str, answer: str) -> bool:
+    """What a function says of an answer; `source` is the text of the user's file that defines it."""
+    global _own_grader
+    if _own_grader[0] != source:
+        _own_grader = source, own_code.module_of("own_grader", file, source)
+    verdict = getattr(_own_grader[1], name)(text, answer)
     if not isinstance(verdict, bool):
         raise TypeError(f"{name} gave {type(verdict).__name__}, not True or False")
     return verdict

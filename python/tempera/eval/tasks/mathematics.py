@@ -7,7 +7,9 @@ from pathlib import Path
 
 from tempera.errors import BadInput
 from tempera.eval.graders.mathematics import MathematicsGrader
-from tempera.eval.graders.numeric import IntegerGrader, NumericGrader, number_of
+from tempera.eval.graders.numeric import IntegerGrader, NumericGrader
+from tempera.eval.graders.numbers import number_of
+from tempera.eval.graders.plain_text import plain
 from tempera.eval.input_files import WrongRecord, read_records, text_field, text_or_number_field
 from tempera.eval.problem import Problem
 from tempera.eval.tasks.task import Task, expect_count, expect_different_ids, one_file
@@ -54,11 +56,12 @@ def read_gsm8k(paths: list[Path], _subset: str = "") -> Task:
 
 
 def _read_aime_year(path: Path, year: str) -> list[Problem]:
+    """30 problems. Mirrors of the contests keep the dress of an answer: 336^\\circ is 336, and so is $336$."""
     problems = []
     for number, (where, record) in enumerate(read_records(path), 1):
         question = "question" if "question" in record else "problem"
         gold = text_or_number_field(where, record, "answer")
-        if not re.fullmatch(r"[0-9]{1,3}", gold):
+        if not re.fullmatch(r"[0-9]{1,3} ?°?", plain(gold).strip()):
             raise WrongRecord(where, 'the field "answer" is no integer from 0 to 999')
         problems.append(
             Problem(f"aime{year}-{number}", {"problem": text_field(where, record, question)}, gold)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tempera.errors import BadInput
 from tempera.eval.graders.function_grader import FunctionGrader
-from tempera.eval.graders.letter import LetterGrader
+from tempera.eval.graders.letter import LetterGrader, letter_of
 from tempera.eval.graders.mathematics import MathematicsGrader
 from tempera.eval.graders.numeric import IntegerGrader, NumericGrader
 from tempera.eval.graders.plain import ExactGrader, WorkedSumGrader
@@ -39,20 +39,21 @@ def grader_named(name: str) -> Grader:
 def read_own(paths: list[Path], grader: str = "exact") -> Task:
     """{"prompt", "answer"} a line, with an "id" if there is one, and no other field."""
     path = one_file(paths, "a task of one's own")
+    judge = grader_named(grader or "exact")
     problems = []
     for number, (where, record) in enumerate(read_records(path), 1):
         for name in record:
             if name not in ("id", "prompt", "answer"):
                 raise WrongRecord(where, f'the field "{name}" has no meaning here')
         identity = text_field(where, record, "id") if "id" in record else f"{path.stem}-{number}"
-        problems.append(
-            Problem(
-                identity,
-                {"problem": text_field(where, record, "prompt")},
-                text_or_number_field(where, record, "answer"),
-            )
-        )
+        answer = text_or_number_field(where, record, "answer")
+        fault = judge.fault_of(answer)
+        if fault:
+            raise WrongRecord(where, f'the field "answer" {fault}', f"--grader {grader} would count every answer as wrong")
+        problems.append(Problem(identity, {"problem": text_field(where, record, "prompt")}, answer))
     if not problems:
         raise BadInput(str(path), "there is no problem")
     expect_different_ids([path], problems)
-    return Task("own", path.stem, problems, grader_named(grader or "exact"), "plain", "plain")
+    if isinstance(judge, LetterGrader):
+        judge = LetterGrader(max("D", *(letter_of(problem.answer) for problem in problems)))
+    return Task("own", path.stem, problems, judge, "plain", "plain")

@@ -1,0 +1,41 @@
+"""What a text says its answer is, apart from boxes."""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+
+# A base model goes on to another question of its own.
+_NEXT_QUESTION = re.compile(r"^\W{0,4}(?:Q|Question|Problem|Human|User)\W{0,4}(?:[0-9]+\W{0,4})?[:.]", re.MULTILINE)
+_ANSWER_IS = re.compile(
+    r"(?<![A-Za-z])(?:answer|option|choice)[*_ \t]{0,4}(:|=|(?:is|equals|(?:will|would|should|must) be)\b)[*_: \t]*", re.IGNORECASE
+)
+_MARK = re.compile(r"####")
+_LINE = re.compile(r"\s{0,9}(?:\$\$|\\\[|\*\*)?\s{0,9}([^\n]{0,400})")
+_MOST = 100  # of a text that repeats itself
+
+
+def questions(text: str) -> list[str]:
+    r"""A text, cut before each line that begins another question.
+
+    >>> questions("#### 5\nQuestion: 2 + 2?\n#### 4")
+    ['#### 5\n', 'Question: 2 + 2?\n#### 4']
+    """
+    cuts = [0, *(found.start() for found in _NEXT_QUESTION.finditer(text)), len(text)]
+    return [text[begin:end] for begin, end in zip(cuts, cuts[1:]) if text[begin:end].strip()]
+
+
+def _behind(text: str, mark: re.Match[str]) -> str:
+    """400 characters at most of a mark's line, or of the next one if nothing is left of its own."""
+    line = _LINE.match(text, mark.end())
+    return line.group(1) if line else ""
+
+
+def marked(text: str) -> list[str]:
+    """What follows each `####`; of the first 100."""
+    return [_behind(text, mark) for mark in islice(_MARK.finditer(text), _MOST)]
+
+
+def said(text: str) -> list[tuple[str, str]]:
+    """Each "answer is" or its like, as its verb or sign and what follows; the last 100, the last first."""
+    return [(mark.group(1).lower(), _behind(text, mark)) for mark in list(_ANSWER_IS.finditer(text))[: -_MOST - 1 : -1]]

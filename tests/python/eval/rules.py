@@ -1,0 +1,104 @@
+"""Every rule that a grader's module declares as data, and the same module without it.
+
+Expressions are taken apart by their text: each alternative, each member of a class, each part that may be absent, each
+look around, and each bound of a repetition, one less.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+_PIECE = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\((?:\?(?:P<\w+>|<?[=!]|:|i:))?|\)|\||[*+?]\??|\{[0-9]*,?[0-9]*\}|.", re.DOTALL)
+_MEMBER = re.compile(r"\\u[0-9a-f]{4}|\\.|.-[^\]]|.", re.DOTALL)
+_REPETITION = re.compile(r"\{([0-9]*)(,?)([0-9]*)\}")
+
+
+def without_parts(source: str) -> Iterator[tuple[str, str]]:
+    """What is left out of an expression, and the expression without it."""
+    pieces = _PIECE.findall(source)
+    assert "".join(pieces) == source
+    opened, closing = [], {}
+    for place, piece in enumerate(pieces):
+        if piece[0] == "(":
+            opened.append(place)
+        elif piece == ")":
+            closing[opened.pop()] = place
+    yield from _of_branches(pieces, -1, len(pieces), closing)
+    for begin, end in closing.items():
+        yield from _of_branches(pieces, begin, end, closing)
+        if pieces[begin] in ("(?=", "(?!", "(?<=", "(?<!"):
+            yield _without(pieces, begin, end + 1)
+    for place, piece in enumerate(pieces):
+        if piece[0] == "[" and len(piece) > 1:
+            sign = piece[: 2 if piece[1] == "^" else 1]
+            members = _MEMBER.findall(piece[len(sign) : -1])
+            for number in range(len(members) if len(members) > 1 else 0):
+                less = sign + "".join(members[:number] + members[number + 1 :]) + "]"
+                yield members[number] + " of " + piece, "".join(pieces[:place]) + less + "".join(pieces[place + 1 :])
+        begin = {end: begin for begin, end in closing.items()}.get(place - 1, place - 1)
+        if piece in ("?", "*", "+?", "*?", "??") and piece != "+?":
+            yield _without(pieces, begin, place + 1)
+        bounds = _REPETITION.fullmatch(piece) if len(piece) > 1 else None
+        if bounds:
+            low, comma, high = bounds.groups()
+            if high or not comma:
+                last = int(high or low)
+                less = f"{{{low if comma else last - 1}{comma}{last - 1 if comma else ''}}}"
+                yield f"{piece} to {less}", "".join(pieces[:place]) + less + "".join(pieces[place + 1 :])
+            if low not in ("", "0"):
+                yield f"{piece} from one less", "".join(pieces[:place]) + f"{{{int(low) - 1},{high if comma else low}}}" + "".join(pieces[place + 1 :])
+
+
+def _without(pieces: list[str], begin: int, end: int) -> tuple[str, str]:
+    return "".join(pieces[begin:end]), "".join(pieces[:begin] + pieces[end:])
+
+
+def _of_branches(pieces: list[str], begin: int, end: int, closing: dict[int, int]) -> Iterator[tuple[str, str]]:
+    """Each of the alternatives between two places, if there are several."""
+    cuts, place = [begin], begin + 1
+    while place < end:
+        if pieces[place][0] == "(":
+            place = closing[place]
+        elif pieces[place] == "|":
+            cuts.append(place)
+        place += 1
+    cuts.append(end)
+    if len(cuts) > 2:
+        for first, last in zip(cuts, cuts[1:]):
+            left = pieces[: first + 1] + pieces[last + 1 :] if first == begin and last < end else pieces[:first] + pieces[last:]
+            yield "".join(pieces[first + 1 : last]), "".join(left)
+
+
+def _less(value: Any) -> Iterator[tuple[str, Any]]:
+    """A table, a set or an expression without one of its rules."""
+    if isinstance(value, re.Pattern):
+        for name, source in without_parts(value.pattern):
+            try:
+                yield f"{name!r} of {value.pattern!r}", re.compile(source, value.flags)
+            except re.error:
+                pass  # what is left is no expression
+    elif isinstance(value, tuple):
+        for number, entry in enumerate(value):
+            rest = value[:number], value[number + 1 :]
+            yield f"{entry!r}", rest[0] + rest[1]
+            if isinstance(entry, (tuple, re.Pattern)):
+                for name, less in _less(entry):
+                    if less:
+                        yield name, rest[0] + (less,) + rest[1]
+    elif isinstance(value, frozenset):
+        for entry in sorted(value):
+            yield f"{entry!r}", value - {entry}
+    elif isinstance(value, dict):
+        for entry in value:
+            yield f"{entry!r}", {key: value[key] for key in value if key != entry}
+
+
+def left_out(module: ModuleType) -> Iterator[tuple[str, str, Any]]:
+    """Each name of a module's own data, a rule of it, and the data without that rule."""
+    for name, value in list(vars(module).items()):
+        if isinstance(value, (re.Pattern, tuple, frozenset, dict)) and not name.startswith("__"):
+            for what, less in _less(value):
+                yield name, what, less
