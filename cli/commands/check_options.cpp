@@ -15,26 +15,12 @@
 #include "cli/terminal/columns.hpp"
 #include "cli/terminal/help.hpp"
 #include "cli/terminal/option_values.hpp"
+#include "lab/judge/default_cases.hpp"
 
 namespace tempera::cli {
 namespace {
 
 using reference::Rational;
-
-/// What is judged if no model is named: small, with records of unequal length and probability,
-/// several terminal tokens, and tokens of probability 0.
-std::vector<AskedCase> shipped_cases(const std::string& tree, std::size_t rungs) {
-  const std::string folder = tree + "/toy_models/";
-  std::vector<AskedCase> cases{{folder + "four_state.json", 2},
-                               {folder + "several_terminals.json", 2},
-                               {folder + "unequal_lengths.json", 2},
-                               {folder + "zero_probabilities.json", 2}};
-  // The states of several records are too many beyond.
-  if (rungs == 1)
-    for (const char* name : {"four_state.json", "unequal_lengths.json"})
-      cases.push_back({folder + name, 3});
-  return cases;
-}
 
 /// The law of a file, in the tokens of a model.
 lab::JudgedTarget law_of_file(const std::string& path, const reference::FiniteModel& model) {
@@ -102,10 +88,15 @@ std::vector<AskedCase> asked_cases(const CheckOptions& options, bool names_horiz
       cases.push_back({file, options.horizon});
     return cases;
   }
-  std::vector<AskedCase> cases = shipped_cases(shipped_tree(options.tree), rungs);
-  if (!names_horizon) return cases;
-  cases.resize(4);
-  for (AskedCase& asked : cases) asked.horizon = options.horizon;
+  std::vector<AskedCase> cases;
+  for (const lab::DefaultCase& one : lab::default_cases(shipped_tree(options.tree), rungs)) {
+    const bool is_known = std::any_of(
+        cases.begin(), cases.end(), [&](const AskedCase& asked) { return asked.file == one.file; });
+    if (!names_horizon)
+      cases.push_back({one.file, one.horizon});
+    else if (one.at_any_horizon && !is_known)
+      cases.push_back({one.file, options.horizon});
+  }
   return cases;
 }
 
@@ -133,6 +124,7 @@ lab::ProgramKernel::Limits limits_of(const CheckOptions& options) {
                          ? options.processes
                          : std::max<std::size_t>(1, std::thread::hardware_concurrency());
   limits.is_pure = options.is_pure;
+  limits.within = within_of(options);
   if (options.seconds > 0.0)
     limits.until = std::chrono::steady_clock::now() +
                    std::chrono::duration_cast<std::chrono::steady_clock::duration>(
