@@ -29,7 +29,7 @@ def filled_in_place():
     lambda: early_multinomial(EIGHTH, 1).item(),
     lambda: EIGHTH.multinomial(1).item(),
     lambda: torch.multinomial(torch.stack([EIGHTH, WEIGHTS]), 1)[0].item(),
-    lambda: torch.multinomial(EIGHTH, 1, generator=torch.Generator().manual_seed(3)).item(),
+    lambda: torch.multinomial(EIGHTH, 1, generator=seeded).item(),
     lambda: torch.distributions.Categorical(EIGHTH).sample().item(),
     lambda: small(torch.rand(1)),
     lambda: small(torch.rand(()).item()),
