@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "base/error.hpp"
@@ -16,6 +17,7 @@
 #include "cli/terminal/help.hpp"
 #include "cli/terminal/option_values.hpp"
 #include "lab/judge/default_cases.hpp"
+#include "lab/judge/drawn_models.hpp"
 
 namespace tempera::cli {
 namespace {
@@ -80,7 +82,9 @@ std::size_t rungs_of(const std::string& target) {
   return target.starts_with("powers:") ? parts_between_commas(target).size() : 1;
 }
 
-std::vector<AskedCase> asked_cases(const CheckOptions& options, bool names_horizon,
+namespace {
+
+std::vector<AskedCase> named_cases(const CheckOptions& options, bool names_horizon,
                                    std::size_t rungs) {
   if (!options.models.empty()) {
     std::vector<AskedCase> cases;
@@ -98,6 +102,48 @@ std::vector<AskedCase> asked_cases(const CheckOptions& options, bool names_horiz
       cases.push_back({one.file, options.horizon});
   }
   return cases;
+}
+
+}  // namespace
+
+std::vector<AskedCase> asked_cases(const CheckOptions& options, bool names_horizon,
+                                   std::size_t rungs) {
+  std::vector<AskedCase> cases = named_cases(options, names_horizon, rungs);
+  for (std::size_t i = 0; i < options.random; ++i) {
+    auto model = lab::drawn_model(options.seed, i);
+    const std::size_t horizon = lab::horizon_of_few_states(model, rungs, options.horizon);
+    cases.push_back({model.name(), horizon, std::move(model)});
+  }
+  return cases;
+}
+
+std::vector<std::string> notes_of(const lab::ProgramKernel& program, bool is_whole) {
+  std::vector<std::string> notes;
+  if (const auto& loss = program.loss())
+    notes.push_back("left out: paths without an end, the likeliest from (" + loss->from +
+                    ") of model " + loss->model + ", horizon " + std::to_string(loss->horizon) +
+                    ": " + lab::text_of(loss->path));
+  for (const std::string& seed : program.seeds())
+    notes.push_back(is_whole ? "seed given by the program and left out: " + seed
+                             : "seeded within a step, and answered by its own stream, which is the "
+                               "same in every step: " +
+                                   seed);
+  return notes;
+}
+
+void add_notes(nlohmann::ordered_json& json, const lab::ProgramKernel& program) {
+  json["lost"] = nullptr;
+  if (const auto& loss = program.loss()) {
+    const lab::Notation notation(lab::numbers_of(loss->path.draws));
+    json["lost"] = {{"model", loss->model},
+                    {"horizon", loss->horizon},
+                    {"from", loss->from},
+                    {"why", loss->path.why},
+                    {"at", loss->path.at},
+                    {"probability", reference::to_string(loss->path.probability)},
+                    {"draws", path_text(loss->path.draws, notation)}};
+  }
+  json["seeds"] = program.seeds();
 }
 
 Rational within_of(const CheckOptions& options) {

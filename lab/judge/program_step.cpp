@@ -102,9 +102,9 @@ void ProgramStep::check_lost(const JudgedState& from, const std::optional<LostPa
   const bool may_be_left_out = all < Rational(1) / 1'000'000;
   throw ProgramFailure(
       program_.refusal(
-          "fails: " + text_of(*likeliest) + ", in the step from (" + judged_.name(from) +
+          "fails: " + last_line_of(likeliest->why) + ", in the step from (" + judged_.name(from) +
               ") of model " + judged_.model().name() + ", horizon " +
-              std::to_string(judged_.horizon()) +
+              std::to_string(judged_.horizon()) + place_text(*likeliest) +
               (all == likeliest->probability ? ""
                                              : "; such paths have the probability " +
                                                    Notation({all}).text_of(all) + " together"),
@@ -342,12 +342,14 @@ ProgramStep::Exchange ProgramStep::answered(const json& asked, const std::string
 
 Rational cut_below(const Rational& within) { return within / (1U << 20U); }
 
-std::string text_of(const LostPath& lost) {
+std::string text_of(const LostPath& lost) { return last_line_of(lost.why) + place_text(lost); }
+
+std::string place_text(const LostPath& lost) {
   std::vector<Rational> numbers = numbers_of(lost.draws);
   numbers.push_back(lost.probability);
   const Notation notation(numbers);
-  return last_line_of(lost.why) + (lost.at.empty() ? "" : ", at " + lost.at) +
-         ", on a path of probability " + notation.text_of(lost.probability) +
+  return (lost.at.empty() ? "" : ", at " + lost.at) + ", on a path of probability " +
+         notation.text_of(lost.probability) +
          (lost.draws.empty() ? "" : ", " + notation.text_of_last(lost.draws));
 }
 

@@ -98,6 +98,8 @@ class Notation {
 
 /// What is said of a path that has no end: why, where, its probability and its last draws.
 std::string text_of(const LostPath& lost);
+/// The same without why.
+std::string place_text(const LostPath& lost);
 /// The probability below which a path that draws on and on is cut off, if so much may be lost; 0
 /// for never.
 reference::Rational cut_below(const reference::Rational& within);
