@@ -24,19 +24,13 @@ std::unique_ptr<Transformer> measured_model(const DecoderConfig& config) {
       std::make_unique<Qwen3>(config, tensors, default_kernels(own_arithmetic())));
 }
 
-/// Records of `context` tokens whose pages and states are their own. Nothing computes them: what
-/// is in a page takes no part in how long it takes to read it.
+/// Records of `context` tokens whose pages and states are their own, and not computed.
 std::vector<std::unique_ptr<Cache>> filled_caches(Transformer& model, std::size_t rows,
                                                   std::size_t context) {
   std::vector<std::unique_ptr<Cache>> caches;
   for (std::size_t row = 0; row < rows; ++row) {
-    auto cache = model.empty_cache();
-    auto& paged = dynamic_cast<PagedCache&>(*cache);
-    std::vector<PagedCache::PageCopy> copies;
-    paged.reserve(context, copies);
-    paged.reserve_states(context, copies);
-    paged.hold(std::vector<TokenId>(context, 5));
-    caches.push_back(std::move(cache));
+    caches.push_back(model.empty_cache());
+    fill_cache(*caches.back(), context);
   }
   return caches;
 }
