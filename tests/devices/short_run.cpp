@@ -5,7 +5,7 @@
 #include "tests/devices/logits.hpp"
 #include "tests/devices/own_arithmetic.hpp"
 #include "tests/devices/part.hpp"
-#include "tests/devices/tensor_core_operands.hpp"
+#include "tests/devices/tensor_core_steps.hpp"
 #include "tests/gpu/transformer/default_kernels.hpp"
 
 namespace tempera::gpu {

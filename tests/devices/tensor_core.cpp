@@ -9,7 +9,7 @@
 #include "gpu/device/device_system.hpp"
 #include "tests/devices/own_arithmetic.hpp"
 #include "tests/devices/part.hpp"
-#include "tests/devices/tensor_core_operands.hpp"
+#include "tests/devices/tensor_core_steps.hpp"
 
 namespace tempera::gpu {
 

@@ -86,7 +86,7 @@ double naive_position(const PaperSettings& settings, const std::vector<std::size
       tokens += 1.0;
       positions += static_cast<double>(settings.prompt + x);
     }
-    // Of one move from each place, whole numbers.
+    // One move from each place, in whole numbers.
     std::uint64_t of_moves = 0;
     std::uint64_t places = 0;
     for (std::size_t r = 1; r <= horizon; ++r) {
