@@ -28,9 +28,9 @@ TEST_CASE("a device's tensor cores are asked for steps of every kind before they
 }
 
 TEST_CASE("an arithmetic whose steps the tensor cores do not take is refused by its name") {
-  const Arithmetic arithmetics[] = {
-      Arithmetic::tensor_core, Arithmetic::tensor_core_8_bit_pages, Arithmetic::tensor_core_ampere,
-      Arithmetic::tensor_core_ampere_8_bit_pages};
+  const Arithmetic arithmetics[] = {Arithmetic::tensor_core, Arithmetic::tensor_core_8_bit_pages,
+                                    Arithmetic::tensor_core_ampere,
+                                    Arithmetic::tensor_core_ampere_8_bit_pages};
   for (const Arithmetic arithmetic : arithmetics) {
     CHECK_NOTHROW(CudaKernels(1, std::nullopt, StepForm::graph, arithmetic));
     PlantedFault fault;
@@ -38,6 +38,6 @@ TEST_CASE("an arithmetic whose steps the tensor cores do not take is refused by 
     const WithPlantedFault wrong(fault);
     require_bad_input([&] { CudaKernels(1, std::nullopt, StepForm::graph, arithmetic); },
                       {"--arithmetic " + std::string(name_of(arithmetic)) + ": the tensor cores of",
-                       " of 3072 steps otherwise than ", "use --arithmetic float32"});
+                       " of 4096 steps otherwise than ", "use --arithmetic float32"});
   }
 }

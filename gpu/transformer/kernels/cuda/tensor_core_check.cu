@@ -1,7 +1,6 @@
-#include "gpu/transformer/kernels/cuda/tensor_core_check.cuh"
-
 #include "gpu/device/device_memory.hpp"
 #include "gpu/device/tensor_core.hpp"
+#include "gpu/transformer/kernels/cuda/tensor_core_check.cuh"
 #include "gpu/transformer/kernels/cuda/tensor_core_check.hpp"
 
 namespace tempera::gpu::inline TEMPERA_SIMT_FORM {
@@ -41,8 +40,8 @@ std::vector<std::uint32_t> take_tensor_core_steps(simt::Stream& stream, std::uin
 std::size_t count_other_steps(std::span<const std::uint32_t> results, Arithmetic arithmetic) {
   std::size_t others = 0;
   for (std::uint32_t i = 0; i < results.size(); ++i) {
-    const std::uint32_t expected = step_of_model(
-        i / tile_steps, i % tile_steps / tile_columns, i % tile_columns, arithmetic);
+    const std::uint32_t expected =
+        step_of_model(i / tile_steps, i % tile_steps / tile_columns, i % tile_columns, arithmetic);
     others += results[i] == expected ? 0 : 1;
   }
   return others;

@@ -12,7 +12,7 @@ namespace tempera::gpu::inline TEMPERA_SIMT_FORM {
 
 /// Tiles whose steps a device is asked for before its tensor cores are used: each kind of operands
 /// four times.
-constexpr std::uint32_t checked_tiles = 24;
+constexpr std::uint32_t checked_tiles = 32;
 
 /// Takes one step of the tensor core for each tile: D = A B + C, [tiles, 16, 8], as bits. A is [16,
 /// 16], B [8, 16] by its columns, both as operand_bits gives them.
