@@ -55,7 +55,7 @@ HostSpeed measure_host_speed(Transformer& model) {
     const HostLimits limits = measure_limits();
     // No moves: every step has all of its rows.
     const MeasuredRuntime full = run(model, {2.0}, full_batch, 0);
-    const double rate = static_cast<double>(full.decode_tokens) / full.times.forward;
+    const double rate = static_cast<double>(full.decoded.tokens) / full.times.forward;
     speed.pass_tokens_per_second = std::max(speed.pass_tokens_per_second, rate);
     of_multiply_adds.push_back(rate / limits.multiply_adds_per_second);
   }
@@ -69,7 +69,7 @@ HostSpeed measure_host_speed(Transformer& model) {
       static_cast<double>(full_batch * prompt_tokens) / one.prompt_seconds;
   const double steps = four.times.forward + four.times.draw;
   speed.draw_of_a_step = four.times.draw / steps;
-  speed.rest_of_a_run = 1.0 - steps / four.seconds;
+  speed.rest_of_a_run = 1.0 - steps / four.decoded.seconds;
   return speed;
 }
 

@@ -26,20 +26,26 @@ constexpr std::size_t batch_rows = 64;
 /// The time is up.
 struct TimeIsUp {};
 
-/// A model whose caller is stopped when the time is up.
+/// A model whose caller is stopped when the time is up, after one step at the least.
 class TimedModel final : public ForwardingModel {
  public:
   TimedModel(Transformer& model, double end)
       : ForwardingModel(model), pages_(model.pages()), end_(end) {}
   std::size_t longest() const { return longest_; }
   std::size_t most_pages() const { return most_pages_; }
+  std::uint64_t steps() const { return steps_; }
+  std::uint64_t positions() const { return positions_; }
 
  private:
   void before(std::span<const Pass> /*passes*/) override {
-    if (seconds_now() >= end_) throw TimeIsUp{};
+    if (steps_ > 0 && seconds_now() >= end_) throw TimeIsUp{};
   }
   void after(std::span<const Pass> passes) override {
-    for (const Pass& pass : passes) longest_ = std::max(longest_, pass.cache->length());
+    ++steps_;
+    for (const Pass& pass : passes) {
+      positions_ += pass.cache->length() + 1;  // of the token that is drawn
+      longest_ = std::max(longest_, pass.cache->length());
+    }
     most_pages_ = std::max(most_pages_, pages_.pages() - pages_.free_pages());
   }
 
@@ -47,6 +53,8 @@ class TimedModel final : public ForwardingModel {
   double end_;
   std::size_t longest_ = 0;
   std::size_t most_pages_ = 0;
+  std::uint64_t steps_ = 0;
+  std::uint64_t positions_ = 0;
 };
 
 /// Counts the steps of CUDA kernels, of which `sample` makes each a graph: a figure of steps that
@@ -92,19 +100,19 @@ std::size_t stages_of(const PaperSettings& settings) {
   return (settings.horizon + settings.block - 1) / settings.block;
 }
 
-/// Expected decode tokens of one local move of one rung in a stage: restart positions are uniform.
-double tokens_of_move(const PaperSettings& settings, std::size_t stage) {
-  const std::size_t horizon = std::min((stage + 1) * settings.block, settings.horizon);
-  return (static_cast<double>(horizon) + 1.0) / 2.0;
+std::size_t horizon_of(const PaperSettings& settings, std::size_t stage) {
+  return std::min((stage + 1) * settings.block, settings.horizon);
 }
 
-/// Expected decode tokens of a problem.
-double expected_tokens(const PaperSettings& settings, std::size_t rungs,
-                       std::span<const std::size_t> rounds) {
-  auto tokens = static_cast<double>(settings.horizon);
-  for (std::size_t stage = 0; stage < rounds.size(); ++stage)
-    tokens += static_cast<double>(rounds[stage]) * tokens_of_move(settings, stage);
-  return static_cast<double>(rungs) * tokens;
+/// Expected tokens of a problem.
+ExpectedTokens expected_of_problem(const PaperSettings& settings, std::size_t rungs,
+                                   std::span<const std::size_t> rounds) {
+  ExpectedTokens all;
+  for (std::size_t stage = 0; stage < rounds.size(); ++stage) {
+    for (const bool is_extension : {true, false})
+      all += expected_of_part(settings, rungs, stage, is_extension, rounds[stage]);
+  }
+  return all;
 }
 
 /// A problem's tokens, which no other has.
@@ -187,11 +195,50 @@ PaperSettings shortened(const PaperSettings& settings, std::size_t by) {
   return result;
 }
 
+Decoded& Decoded::operator+=(const Decoded& other) {
+  tokens += other.tokens;
+  steps += other.steps;
+  positions += other.positions;
+  seconds += other.seconds;
+  return *this;
+}
+
+ExpectedTokens& ExpectedTokens::operator+=(const ExpectedTokens& other) {
+  tokens += other.tokens;
+  positions += other.positions;
+  return *this;
+}
+
+std::optional<double> MeasuredRuntime::seconds_per_problem() const {
+  if (complete) return decoded.seconds / static_cast<double>(problems);
+  double sum = 0.0;
+  for (const MeasuredPart& part : parts) {
+    if (!part.is_whole) return std::nullopt;
+    sum += part.expected.tokens / part.decoded.tokens_per_second();
+  }
+  return sum;
+}
+
+ExpectedTokens expected_of_part(const PaperSettings& settings, std::size_t rungs, std::size_t stage,
+                                bool is_extension, std::size_t rounds) {
+  const std::size_t horizon = horizon_of(settings, stage);
+  ExpectedTokens part;
+  for (std::size_t x = is_extension ? stage * settings.block + 1 : 1; x <= horizon; ++x) {
+    const double times = static_cast<double>(rungs) *
+                         (is_extension ? 1.0
+                                       : static_cast<double>(rounds) * static_cast<double>(x) /
+                                             static_cast<double>(horizon));
+    part += {times, times * static_cast<double>(settings.prompt + x)};
+  }
+  return part;
+}
+
 std::vector<std::size_t> rounds_for(const PaperSettings& settings, std::size_t rungs,
                                     std::uint64_t decode_tokens) {
   std::vector<std::size_t> rounds(stages_of(settings), 0);
   const auto distance = [&] {
-    return std::abs(expected_tokens(settings, rungs, rounds) - static_cast<double>(decode_tokens));
+    return std::abs(expected_of_problem(settings, rungs, rounds).tokens -
+                    static_cast<double>(decode_tokens));
   };
   for (std::size_t stage = 0;; stage = (stage + 1) % rounds.size()) {
     const double before = distance();
@@ -213,19 +260,201 @@ std::size_t problems_that_fit(const Transformer& model, const PaperSettings& set
   return std::clamp<std::size_t>((memory->free + held) / 10 * 9 / bytes, 1, fill);
 }
 
+namespace {
+
+/// The problems of a row, and what they share.
+struct Problems {
+  Transformer& model;
+  const Ladder& ladder;
+  const PaperSettings& settings;
+  const std::vector<std::size_t>& rounds;  ///< of each stage
+  RowLottery& rows;
+  const std::vector<Context>& contexts;
+  const std::vector<std::shared_ptr<Cache>>& prompts;
+  bool early_rejection;
+
+  /// Scores that the model has given tokens of each rung: of which records are made that nobody
+  /// draws.
+  std::vector<std::vector<ScoredToken>> scores = {};
+};
+
+/// Keeps the scores of the tokens that a part has drawn.
+void keep_scores(Problems& problems, const std::vector<Progress>& progress) {
+  problems.scores.resize(problems.ladder.rungs());
+  for (const Progress& of_problem : progress) {
+    for (Rung k = 0; k < of_problem.replicas.size(); ++k) {
+      const ScoredSequence& tokens = of_problem.replicas[k].tokens();
+      for (std::size_t t = 1; t <= tokens.size(); ++t) {
+        const std::span<const double> log_z = tokens.log_z(t);
+        problems.scores[k].push_back(
+            {tokens.token(t), tokens.log_p(t), {log_z.begin(), log_z.end()}});
+      }
+    }
+  }
+}
+
+/// The replicas of a problem at a length, their pages held and not computed.
+std::vector<Record> filled_replicas(const Problems& problems, std::size_t problem,
+                                    std::size_t length) {
+  std::vector<Record> replicas;
+  const Context& context = problems.contexts[problem];
+  for (Rung k = 0; k < problems.ladder.rungs(); ++k) {
+    auto cache = problems.prompts[problem]->fork(context.prompt.size());
+    // The model has yet to compute a record's last token.
+    if (length > 0) fill_cache(*cache, context.prompt.size() + length - 1);
+    Record& record = replicas.emplace_back(context, std::move(cache));
+    record.raise_horizon(length);
+    const auto& scores = problems.scores[k];
+    for (std::size_t t = 0; t < length; ++t)
+      record.append(scores[(t * 7919 + problem * 104729) % scores.size()]);
+  }
+  return replicas;
+}
+
+/// How a part of a run is drawn: of one problem, from where `progress` is.
+using DrawPart = std::function<Task(Chain&, Progress&, std::size_t problem)>;
+
+/// What drawing has shown.
+struct Drawn {
+  Decoded decoded;
+  bool complete = false;
+  std::size_t longest = 0;
+  std::size_t most_pages = 0;
+  EngineTimes times;
+};
+
+/// Draws a part of all problems for at most so long.
+Drawn draw(const Problems& problems, std::vector<Progress>& progress, std::uint64_t seed,
+           double most_seconds, const DrawPart& part) {
+  PhiloxLottery lottery;
+  Drawn drawn;
+  const double begin = seconds_now();
+  TimedModel timed(problems.model, most_seconds > 0.0 ? begin + most_seconds : HUGE_VAL);
+  const std::size_t replicas = progress.size() * problems.ladder.rungs();
+  Engine engine(timed, problems.rows, lottery, std::max(batch_rows, replicas));
+  std::vector<Chain> chains;
+  for (std::uint32_t problem = 0; problem < progress.size(); ++problem) {
+    chains.push_back({engine, problems.contexts[problem], problems.ladder, seed});
+    chains.back().prompt_index = problem;
+    chains.back().prompt_cache = problems.prompts[problem];
+    chains.back().options.early_rejection = problems.early_rejection;
+  }
+  std::vector<Task> tasks;
+  for (std::size_t i = 0; i < progress.size(); ++i)
+    tasks.push_back(part(chains[i], progress[i], i));
+  try {
+    engine.run(tasks);
+    drawn.complete = true;
+  } catch (const TimeIsUp&) {
+    // What was drawn until then gives the rate.
+  }
+  drawn.decoded = {engine.decode_tokens(), timed.steps(), timed.positions(), seconds_now() - begin};
+  drawn.times = engine.times();
+  drawn.longest = timed.longest();
+  drawn.most_pages = timed.most_pages();
+  return drawn;
+}
+
+/// Adds what a part has shown to that of a row.
+void add(const Drawn& drawn, MeasuredRuntime& measured, std::size_t page_bytes) {
+  measured.decoded += drawn.decoded;
+  measured.times.forward += drawn.times.forward;
+  measured.times.draw += drawn.times.draw;
+  measured.times.accept += drawn.times.accept;
+  measured.times.swap += drawn.times.swap;
+  measured.longest = std::max(measured.longest, drawn.longest);
+  measured.cache_bytes = std::max(measured.cache_bytes, drawn.most_pages * page_bytes);
+}
+
+/// A stage of its own, with so many rounds.
+Plan plan_of_stage(std::size_t horizon, std::size_t rounds, std::size_t rungs) {
+  return {{{horizon, rounds, 1, 1}}, Schedule::adj, rungs - 1};
+}
+
+/// The local moves of a stage, from records of its length on: a round of what is in flight in a run
+/// that has gone on for long, then rounds from their beginning.
+Task stage_moves(Chain& chain, const Plan& in_flight, const Plan& whole, Progress& progress,
+                 bool& is_past_first) {
+  progress.extended = true;
+  co_await parallel_power_tempering(chain, in_flight, progress);
+  is_past_first = true;
+  progress.stage = 0;
+  progress.extended = true;
+  co_await parallel_power_tempering(chain, whole, progress);
+}
+
+/// Local moves before those of a stage.
+std::size_t moves_before(const Problems& problems, std::size_t stage) {
+  std::size_t moves = 0;
+  for (std::size_t i = 0; i < stage; ++i) moves += problems.rounds[i] + 1;
+  return moves;
+}
+
+/// Draws one part of a stage for at most so long.
+MeasuredPart measure_part(Problems& problems, std::size_t stage, bool is_extension,
+                          std::uint64_t seed, double most_seconds, MeasuredRuntime& measured) {
+  const std::size_t rungs = problems.ladder.rungs();
+  const std::size_t horizon = horizon_of(problems.settings, stage);
+  const std::size_t rounds = problems.rounds[stage];
+  const std::size_t length = is_extension ? stage * problems.settings.block : horizon;
+  std::vector<Progress> progress(measured.problems);
+  for (std::size_t problem = 0; problem < progress.size(); ++problem) {
+    if (length > 0 || !problems.scores.empty())
+      progress[problem].replicas = filled_replicas(problems, problem, length);
+    progress[problem].local_moves = moves_before(problems, stage);
+  }
+  const Plan extension = plan_of_stage(horizon, 0, rungs);
+  const Plan whole = plan_of_stage(horizon, rounds, rungs);
+  Plan in_flight = plan_of_stage(horizon, 1, rungs);
+  for (std::uint64_t weight = 1; weight <= std::min<std::size_t>(horizon, 64); ++weight)
+    in_flight.restart_weights.push_back(weight);
+  auto past_first = std::make_unique<bool[]>(progress.size());
+  const Drawn drawn = draw(
+      problems, progress, seed, most_seconds,
+      [&](Chain& chain, Progress& of_problem, std::size_t problem) {
+        return is_extension ? parallel_power_tempering(chain, extension, of_problem)
+                            : stage_moves(chain, in_flight, whole, of_problem, past_first[problem]);
+      });
+  if (problems.scores.empty()) keep_scores(problems, progress);
+  add(drawn, measured, problems.model.pages().page_bytes());
+  MeasuredPart part{stage, is_extension,
+                    expected_of_part(problems.settings, rungs, stage, is_extension, rounds),
+                    drawn.decoded, drawn.complete};
+  if (is_extension || drawn.complete) return part;
+  part.is_whole = true;
+  for (std::size_t problem = 0; problem < progress.size(); ++problem) {
+    const bool has_ended_one = progress[problem].stage > 0 || progress[problem].round > 0;
+    part.is_whole = part.is_whole && past_first[problem] && has_ended_one;
+  }
+  return part;
+}
+
+/// Draws all parts of all stages, each for its share of the time: an eighth of a stage's for its
+/// extension.
+void measure_parts(Problems& problems, std::uint64_t seed, double most_seconds,
+                   MeasuredRuntime& measured) {
+  const double of_stage = most_seconds / static_cast<double>(problems.rounds.size());
+  for (std::size_t stage = 0; stage < problems.rounds.size(); ++stage) {
+    for (const bool is_extension : {true, false}) {
+      if (!is_extension && problems.rounds[stage] == 0) continue;
+      measured.parts.push_back(measure_part(problems, stage, is_extension, seed,
+                                            of_stage * (is_extension ? 0.125 : 0.875), measured));
+    }
+  }
+}
+
+}  // namespace
+
 MeasuredRuntime measure_runtime(Transformer& model, const PaperRuntime& row,
                                 const PaperSettings& settings, std::size_t problems,
                                 double most_seconds, bool early_rejection) {
   const Ladder ladder(row.powers);
   const auto rounds = rounds_for(settings, ladder.rungs(), row.decode_tokens);
-  const Plan plan{make_stages(settings.horizon, settings.block, rounds, {1}, {1}), Schedule::adj,
-                  ladder.rungs() - 1};
   MeasuredRuntime measured;
   measured.rungs = ladder.rungs();
   measured.problems = problems;
   measured.early_rejection = early_rejection;
-  measured.budget =
-      static_cast<std::uint64_t>(std::llround(expected_tokens(settings, ladder.rungs(), rounds)));
+  measured.expected = expected_of_problem(settings, ladder.rungs(), rounds);
   for (const std::size_t stage_rounds : rounds) measured.sweeps += stage_rounds;
   if (ladder.rungs() == 1) measured.sweeps = 0;
 
@@ -248,35 +477,20 @@ MeasuredRuntime measure_runtime(Transformer& model, const PaperRuntime& row,
   measured.prompt_seconds = compute_prompts(model, contexts, caches);
   const GraphsOfSteps graphs(model.kernels());
   const auto rows = graphs.make_rows();
-  PhiloxLottery lottery;
-  const double begin = seconds_now();
-  TimedModel timed(model, most_seconds > 0.0 ? begin + most_seconds : HUGE_VAL);
-  Engine engine(timed, *rows, lottery, batch_rows);
-  std::vector<Chain> runs;
-  std::vector<Progress> progress(problems);
-  for (std::uint32_t problem = 0; problem < problems; ++problem) {
-    runs.push_back({engine, contexts[problem], ladder, settings.seed});
-    runs.back().prompt_index = problem;
-    runs.back().prompt_cache = caches[problem];
-    runs.back().options.early_rejection = early_rejection;
-  }
-  std::vector<Task> tasks;
-  for (std::size_t i = 0; i < problems; ++i)
-    tasks.push_back(parallel_power_tempering(runs[i], plan, progress[i]));
-  try {
-    engine.run(tasks);
+  Problems all{model, ladder, settings, rounds, *rows, contexts, caches, early_rejection};
+  if (most_seconds > 0.0) {
+    measure_parts(all, settings.seed, most_seconds, measured);
+  } else {
+    const Plan plan{make_stages(settings.horizon, settings.block, rounds, {1}, {1}), Schedule::adj,
+                    ladder.rungs() - 1};
+    std::vector<Progress> progress(problems);
+    add(draw(all, progress, settings.seed, 0.0,
+             [&](Chain& chain, Progress& of_problem, std::size_t) {
+               return parallel_power_tempering(chain, plan, of_problem);
+             }),
+        measured, model.pages().page_bytes());
     measured.complete = true;
-  } catch (const TimeIsUp&) {
-    // What was drawn until then gives the rate.
   }
-  measured.seconds = seconds_now() - begin;
-  measured.decode_tokens = engine.decode_tokens();
-  measured.times = engine.times();
-  measured.longest = timed.longest();
-  measured.cache_bytes = timed.most_pages() * model.pages().page_bytes();
-  if (measured.decode_tokens == 0)
-    throw BadInput("--seconds", "no token was drawn in this time",
-                   "give more of it, or a smaller --shape");
   graphs.require_all();
   measured.graph_replays = graphs.replays();
   measured.sweep_seconds = seconds_of_sweep(model, ladder, settings.horizon, settings.seed);

@@ -34,42 +34,104 @@ gpu::PaperSettings settings_for(const std::string& shape) {
   return shape == "tiny" ? gpu::shortened(paper, 128) : paper;
 }
 
+/// What a row is made of besides its times.
+struct BenchedModel {
+  const gpu::ModelShape& shape;
+
+  std::uint64_t weight_bytes() const { return 2 * shape.step_weights(); }
+  /// Bytes that a problem of the row reads at least.
+  double least_bytes(const gpu::MeasuredRuntime& row) const {
+    return row.expected.least_bytes(row.problems * row.rungs, weight_bytes(), shape.token_bytes());
+  }
+  double bytes_per_second(const gpu::Decoded& decoded) const {
+    return decoded.bytes(weight_bytes(), shape.token_bytes()) / decoded.seconds;
+  }
+  /// Another model's time is no fraction of the paper's.
+  bool is_the_papers() const { return shape.name == "qwen3-8b"; }
+};
+
+const char* name_of_part(const gpu::MeasuredPart& part) {
+  return part.is_extension ? "extension" : "moves";
+}
+
+nlohmann::ordered_json to_json(const gpu::MeasuredPart& part, const BenchedModel& model) {
+  return {{"stage", part.stage + 1},
+          {"part", name_of_part(part)},
+          {"decode_tokens", part.decoded.tokens},
+          {"seconds", part.decoded.seconds},
+          {"decode_tokens_per_second", part.decoded.tokens_per_second()},
+          {"rows_of_a_step", part.decoded.rows_of_a_step()},
+          {"mean_position", part.decoded.mean_position()},
+          {"bytes_per_second", model.bytes_per_second(part.decoded)},
+          {"decode_tokens_of_a_problem", part.expected.tokens},
+          {"mean_position_of_a_problem", part.expected.mean_position()},
+          {"is_whole", part.is_whole}};
+}
+
 nlohmann::ordered_json to_json(const gpu::PaperRuntime& paper, const gpu::MeasuredRuntime& measured,
-                               bool same_model) {
-  nlohmann::ordered_json json = {
-      {"rungs", measured.rungs},
-      {"problems_side_by_side", measured.problems},
-      {"early_rejection", measured.early_rejection},
-      {"decode_tokens", measured.decode_tokens},
-      {"prompt_seconds", measured.prompt_seconds},
-      {"seconds", measured.seconds},
-      {"decode_tokens_per_second", measured.tokens_per_second()},
-      {"longest_text", measured.longest},
-      {"decode_tokens_of_a_problem", measured.budget},
-      {"seconds_of_a_problem", measured.seconds_per_problem()},
-      {"how", measured.complete ? "measured to the end" : "at the measured rate"},
-      {"swap_seconds_of_a_problem", measured.swap_seconds_per_problem()},
-      {"cache_bytes", measured.cache_bytes},
-      {"steps_as_graphs", measured.graph_replays}};
+                               const BenchedModel& model) {
+  nlohmann::ordered_json json = {{"rungs", measured.rungs},
+                                 {"problems_side_by_side", measured.problems},
+                                 {"early_rejection", measured.early_rejection},
+                                 {"decode_tokens", measured.decoded.tokens},
+                                 {"prompt_seconds", measured.prompt_seconds},
+                                 {"seconds", measured.decoded.seconds},
+                                 {"decode_tokens_per_second", measured.tokens_per_second()},
+                                 {"rows_of_a_step", measured.decoded.rows_of_a_step()},
+                                 {"mean_position", measured.decoded.mean_position()},
+                                 {"bytes_per_second", model.bytes_per_second(measured.decoded)},
+                                 {"longest_text", measured.longest},
+                                 {"decode_tokens_of_a_problem", measured.expected.tokens},
+                                 {"mean_position_of_a_problem", measured.expected.mean_position()},
+                                 {"least_bytes_of_a_problem", model.least_bytes(measured)}};
+  if (!measured.complete) {
+    for (const gpu::MeasuredPart& part : measured.parts)
+      json["parts"].push_back(to_json(part, model));
+  }
+  const auto seconds = measured.seconds_per_problem();
+  if (seconds) json["seconds_of_a_problem"] = *seconds;
+  json["how"] = measured.complete ? "measured to the end"
+                : seconds         ? "each part by its own rate"
+                                  : "not seen: a part was cut off before it was whole";
+  json["swap_seconds_of_a_problem"] = measured.swap_seconds_per_problem();
+  json["cache_bytes"] = measured.cache_bytes;
+  json["steps_as_graphs"] = measured.graph_replays;
   json["paper"] = {{"local_update_seconds", paper.local_update_seconds},
                    {"cache_gibibytes", paper.cache_gibibytes},
                    {"decode_tokens", paper.decode_tokens}};
-  // Another model's time is no fraction of the paper's.
-  if (same_model)
-    json["of_the_papers_time"] = measured.seconds_per_problem() / paper.local_update_seconds;
+  if (model.is_the_papers() && seconds)
+    json["of_the_papers_time"] = *seconds / paper.local_update_seconds;
   if (paper.swap_seconds) json["paper"]["swap_seconds"] = *paper.swap_seconds;
   return json;
 }
 
-void print(const gpu::PaperRuntime& paper, const gpu::MeasuredRuntime& measured) {
-  std::printf("%2zu %4zu %-5s %9llu %8.1f %8.0f %8llu %9.4g %-8s %8.2g %6.2f %6.1f %6.3g\n",
-              measured.rungs, measured.problems, measured.early_rejection ? "on" : "off",
-              static_cast<unsigned long long>(measured.decode_tokens), measured.seconds,
-              measured.tokens_per_second(), static_cast<unsigned long long>(measured.budget),
-              measured.seconds_per_problem(), measured.complete ? "measured" : "by rate",
-              measured.swap_seconds_per_problem(),
-              static_cast<double>(measured.cache_bytes) * 0x1p-30, paper.local_update_seconds,
-              paper.swap_seconds.value_or(0.0));
+void print_decoded(const gpu::Decoded& decoded, const gpu::ExpectedTokens& expected,
+                   const BenchedModel& model) {
+  std::printf("%8llu %7.1f %8.0f %5.1f %6.0f %7.0f %6.0f %6.1f",
+              static_cast<unsigned long long>(decoded.tokens), decoded.seconds,
+              decoded.tokens_per_second(), decoded.rows_of_a_step(), decoded.mean_position(),
+              expected.tokens, expected.mean_position(), model.bytes_per_second(decoded) * 1e-9);
+}
+
+void print(const gpu::PaperRuntime& paper, const gpu::MeasuredRuntime& measured,
+           const BenchedModel& model) {
+  std::printf("%2zu %4zu %-5s ", measured.rungs, measured.problems,
+              measured.early_rejection ? "on" : "off");
+  print_decoded(measured.decoded, measured.expected, model);
+  char seconds[16] = "not seen";
+  if (const auto seen = measured.seconds_per_problem())
+    std::snprintf(seconds, sizeof seconds, "%.4g", *seen);
+  std::printf(" %8.3g %9s %5.1f\n", model.least_bytes(measured) * 1e-12, seconds,
+              paper.local_update_seconds);
+  for (const gpu::MeasuredPart& part : measured.parts) {
+    std::printf(" %zu %-11s", part.stage + 1, name_of_part(part));
+    print_decoded(part.decoded, part.expected, model);
+    std::printf("\n");
+  }
+  if (paper.swap_seconds)
+    std::printf("  swaps of a problem: %.2g s, the paper's %.3g; pages of all: %.2f GiB\n",
+                measured.swap_seconds_per_problem(), *paper.swap_seconds,
+                static_cast<double>(measured.cache_bytes) * 0x1p-30);
   flush_output();
 }
 
@@ -80,8 +142,8 @@ void run_bench_paper(BenchOptions options) {
   const gpu::PaperSettings settings = settings_for(options.shape);
   const auto model = gpu::model_of_shape(options.shape, arithmetic);
   const std::string device = gpu::device_description().value_or("unknown");
-  const bool same_model = options.shape == "qwen3-8b";
-  const std::string note = same_model
+  const BenchedModel benched{*gpu::find_model_shape(options.shape)};
+  const std::string note = benched.is_the_papers()
                                ? "the paper's, of an H100"
                                : "the paper's, of Qwen3-8B on an H100: another model than this";
   if (!options.json) {
@@ -92,9 +154,9 @@ void run_bench_paper(BenchOptions options) {
         ", T = " + std::to_string(settings.horizon) + ", B = " + std::to_string(settings.block) +
         "; no token ends a record.";
     std::printf("%s\n", wrapped(title, table_columns, 2).c_str());
-    std::printf("%2s %4s %-5s %9s %8s %8s %8s %9s %-8s %8s %6s %6s %6s\n", "K", "side", "early",
-                "tokens", "seconds", "tokens/s", "budget", "s/problem", "how", "swaps, s", "GiB",
-                "paper", "swaps");
+    std::printf("%2s %4s %-5s %8s %7s %8s %5s %6s %7s %6s %6s %8s %9s %5s\n", "K", "side", "early",
+                "tokens", "seconds", "tokens/s", "rows", "place", "budget", "place", "GB/s",
+                "least TB", "s/problem", "paper");
   }
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   for (const gpu::PaperRuntime& paper : gpu::paper_runtimes()) {
@@ -111,9 +173,9 @@ void run_bench_paper(BenchOptions options) {
         const auto measured = gpu::measure_runtime(
             *model, row, settings, problems, static_cast<double>(options.seconds), early_rejection);
         if (options.json)
-          rows.push_back(to_json(paper, measured, same_model));
+          rows.push_back(to_json(paper, measured, benched));
         else
-          print(paper, measured);
+          print(paper, measured, benched);
       }
     }
   }
@@ -135,10 +197,15 @@ void run_bench_paper(BenchOptions options) {
         "%s\n",
         wrapped(
             "side: problems side by side; early: early rejection, which leaves out tokens of the "
-            "budget; seconds: without the prompts, which are "
-            "computed before; budget: decode tokens of a problem; by rate: "
-            "cut off after --seconds, and a problem's budget at the rate until then, "
-            "whose texts are shorter than the whole run's; paper: " +
+            "budget; tokens, seconds, rows of a step: what was drawn, without the prompts, which "
+            "are "
+            "computed before; place: the mean place of these tokens in their texts, and of the "
+            "budget's, the decode tokens of a problem; GB/s: weights and pages that were read; "
+            "least "
+            "TB: what a problem reads if every step has all rows; s/problem: of the whole run, "
+            "else "
+            "of each stage's extension and moves by their own rates, and not seen if --seconds cut "
+            "one off before its extension or a round was done; paper: " +
                 note,
             table_columns, 2)
             .c_str());
@@ -167,7 +234,8 @@ void add_bench(CLI::App& app) {
       "batch and fit the memory)");
   CLI::Option* seconds =
       add_whole_number(*command, "--seconds", options->seconds, {0, 1'000'000},
-                       "Cut each row off after this time; 0 runs every problem to its end" +
+                       "Measure each row for this time, a part of it for each stage; 0 runs every "
+                       "problem to its end" +
                            default_text(options->seconds));
   add_device(*command, options->device);
   add_arithmetic(*command, options->arithmetic,

@@ -17,6 +17,8 @@ struct PlantedFault {
   /// Whether the probe of the instruction for pairs finds a difference, if there is one to
   /// probe.
   bool pair_instruction_differs = false;
+  /// Whether the tensor cores of fibers take the steps of another chip than they are asked for.
+  bool tensor_core_differs = false;
   /// Arrays of those that grow together (GrowingArrays) for which there is memory: the one after
   /// them finds none.
   std::optional<std::size_t> arrays_until_full = std::nullopt;

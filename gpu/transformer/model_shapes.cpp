@@ -69,6 +69,15 @@ const ModelShape* find_model_shape(std::string_view name) {
   return found == shapes.end() ? nullptr : &*found;
 }
 
+void fill_cache(Cache& cache, std::size_t tokens) {
+  auto& paged = dynamic_cast<PagedCache&>(cache);
+  std::vector<PagedCache::PageCopy> copies;
+  const std::vector<TokenId> text(tokens - paged.length(), 5);
+  paged.reserve(tokens, copies);
+  paged.reserve_states(tokens, copies);
+  paged.hold(text);
+}
+
 std::unique_ptr<Transformer> filled_qwen3(const DecoderConfig& config, std::uint64_t seed,
                                           const Kernels& kernels) {
   FilledTensors tensors(seed);

@@ -30,6 +30,12 @@ std::span<const ModelShape> model_shapes();
 /// The shape of this name, or null.
 const ModelShape* find_model_shape(std::string_view name);
 
+/// Makes a transformer's cache hold `tokens` tokens in pages and states of its own, but for those
+/// that it holds already. Nothing computes the new ones: what is in a page takes no part in how
+/// long it takes to read it. Range: tokens >= cache.length()
+/// @throw BadInput if the memory of the device has no room
+void fill_cache(Cache& cache, std::size_t tokens);
+
 /// A Qwen3 model with the weights of FilledTensors(seed).
 /// @throw std::bad_alloc if the device's memory has no room for them
 std::unique_ptr<Transformer> filled_qwen3(const DecoderConfig& config, std::uint64_t seed,

@@ -30,9 +30,7 @@ void for_each_word(const void* at, std::size_t bytes, const Visit& visit) {
 
 }  // namespace
 
-void GlobalMemory::begin_launch(Before before) {
-  of_launch_before_ = std::move(words_);
-  if (before == Before::nothing) of_launch_before_.clear();
+void GlobalMemory::begin_launch() {
   words_.clear();
   blocks_.clear();
   seen_vectors_.clear();
@@ -82,25 +80,21 @@ std::uint64_t GlobalMemory::last_of(std::uint64_t own,
 
 void GlobalMemory::look(const void* from, std::size_t bytes, Load load, unsigned char* read) {
   const auto begin = reinterpret_cast<std::uintptr_t>(from);
-  const bool has_waited = running_thread().has_waited;
-  if (words_.empty() && (has_waited || of_launch_before_.empty())) return;
+  if (words_.empty()) return;
   const std::size_t number = running_block_number();
   const std::uint64_t covered = last_of(running_thread().covered, running_block().covered);
   bool is_stale = false;
   for_each_word(from, bytes, [&](std::uintptr_t word, std::uintptr_t first, std::uintptr_t last) {
-    if (const auto at = words_.find(word); at != words_.end()) {
-      const Word& kept = at->second;
-      const bool is_own = kept.block == number || kept.of_several_blocks;
-      const bool is_ordered = kept.fenced != 0 && kept.fenced <= covered && load == Load::past;
-      if (is_own || is_ordered) return;
-      std::memcpy(read + (first - begin),
-                  reinterpret_cast<const unsigned char*>(&kept.before) + (first - word),
-                  last - first);
-      is_stale = true;
-    } else if (!has_waited && of_launch_before_.count(word) != 0) {
-      std::memset(read + (first - begin), gpu::simt::poison, last - first);
-      is_stale = true;
-    }
+    const auto at = words_.find(word);
+    if (at == words_.end()) return;
+    const Word& kept = at->second;
+    const bool is_own = kept.block == number || kept.of_several_blocks;
+    const bool is_ordered = kept.fenced != 0 && kept.fenced <= covered && load == Load::past;
+    if (is_own || is_ordered) return;
+    std::memcpy(read + (first - begin),
+                reinterpret_cast<const unsigned char*>(&kept.before) + (first - word),
+                last - first);
+    is_stale = true;
   });
   if (is_stale) ++stale_loads_;
 }
@@ -141,7 +135,5 @@ void GlobalMemory::hear() {
 }
 
 void GlobalMemory::pass_barrier() { ++running_thread().epoch; }
-
-void GlobalMemory::wait_for_inputs() { running_thread().has_waited = true; }
 
 }  // namespace tempera::lab::ptx

@@ -13,8 +13,8 @@
 
 namespace tempera::lab::ptx {
 
-/// What a thread may see of global memory that another block of its launch, or the launch before
-/// it, has written: the worst that the memory model of PTX allows.
+/// What a thread may see of global memory that another block of its launch has written: the worst
+/// that the memory model of PTX allows. What launches before have written is there.
 ///
 /// A store is in memory at once, and what stood there before is kept beside it, word by word.
 /// Another block sees what stood there before
@@ -25,15 +25,10 @@ namespace tempera::lab::ptx {
 ///    before that atomic orders nothing;
 ///  - by a plain load always: the first-level cache may have had the line. A load past it (.cg)
 ///    sees what fences allow.
-/// What the launch before has written is poison until the thread has waited for its inputs
-/// (griddepcontrol.wait).
 class GlobalMemory {
  public:
-  /// What its stream has run before a launch: on a stream that has run nothing, the host has waited
-  /// for what others have written.
-  enum class Before { a_launch, nothing };
-  /// A kernel is launched: what was written until now is the launch's before it.
-  void begin_launch(Before before = Before::a_launch);
+  /// A kernel is launched: what was written until now is there.
+  void begin_launch();
   void store(const void* to, std::size_t bytes);
   enum class Load { plain, past };
   /// Changes what was read to what the running thread may see.
@@ -45,7 +40,6 @@ class GlobalMemory {
   /// The running thread is about to read, by an atomic, what other blocks have counted.
   void hear();
   void pass_barrier();
-  void wait_for_inputs();
   /// Loads that have seen something else than what is in memory.
   std::uint64_t stale_loads() const { return stale_loads_; }
   /// The lines of all fences that threads have reached, in every launch.
@@ -58,7 +52,6 @@ class GlobalMemory {
     std::size_t epoch = 0;      // barriers that it has passed
     std::uint64_t heard = 0;    // tick of its last atomic
     std::uint64_t covered = 0;  // of the last atomic that its last fence follows
-    bool has_waited = false;
   };
   struct Word {
     std::uint32_t before;
@@ -82,7 +75,6 @@ class GlobalMemory {
   std::uint64_t last_of(std::uint64_t own, const std::map<std::size_t, std::uint64_t>& of_block);
 
   std::unordered_map<std::uintptr_t, Word> words_;
-  std::unordered_map<std::uintptr_t, Word> of_launch_before_;
   std::map<std::size_t, Block> blocks_;
   std::deque<gpu::simt::Vector16> seen_vectors_;  // of this launch
   std::uint64_t ticks_ = 0;

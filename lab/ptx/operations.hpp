@@ -134,10 +134,6 @@ inline void barrier(simt::Where where) {
   simt::barrier(where);
   if (global_memory != nullptr) global_memory->pass_barrier();
 }
-inline void wait_for_inputs() {
-  if (global_memory != nullptr) global_memory->wait_for_inputs();
-  simt::wait_for_inputs();
-}
 /// A copy brings what the thread may see, past the first-level cache.
 inline void copy_async(unsigned char* shared, const unsigned char* global, bool there) {
   const void* const source =

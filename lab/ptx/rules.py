@@ -90,11 +90,6 @@ def wait(self, at, groups):
     return f"simt::wait_for_copies({self.bits(at, groups)});"
 
 
-@rule(r"griddepcontrol\.(?P<what>wait|launch_dependents)")
-def grid(self, at, what):
-    return "wait_for_inputs();" if what == "wait" else "simt::let_next_begin();"
-
-
 # An address of no space (generic) is the host's own; one of shared memory counts from its beginning.
 
 

@@ -11,8 +11,7 @@
 using namespace tempera;
 using namespace tempera::tests;
 
-// Products of more than 32 rows, in tiles of 128 tokens and by steps of four warps, on the device
-// or on fibers.
+// Products of more than 32 rows, in chunks and by steps of four warps, on the device or on fibers.
 
 TEST_CASE("Hopper takes steps of four warps, whose bits are those of mma.sync") {
   const gpu::Arithmetic arithmetic = gpu::own_arithmetic();
@@ -28,8 +27,7 @@ TEST_CASE("products of many rows have the contract's bits") {
   const bool on_fibers = gpu::device_system() != "CUDA";
   const gpu::Arithmetic arithmetic = gpu::own_arithmetic();
   const gpu::CudaKernels kernels(8, std::nullopt, gpu::StepForm::graph, arithmetic);
-  // Large enough that such forms are planned for the device. Whole stages are enough for tiles;
-  // steps of four warps take two at a time.
+  // Steps of four warps take two stages at a time; other inputs go in chunks.
   const bool by_four_warps = GENERATE(false, true);
   if (by_four_warps && !kernels.takes_warpgroup_steps()) return;
   const std::size_t in = (on_fibers ? 544 : 2080) + (by_four_warps ? 32 : 0);
@@ -41,13 +39,12 @@ TEST_CASE("products of many rows have the contract's bits") {
       std::span<const std::uint32_t>(packed_fragments(weights, out, in))};
   for (const std::size_t rows : {40U, 200U, 512U}) {
     if (on_fibers && rows == 512) continue;
-    if (!by_four_warps && rows <= 64) continue;
     const auto plan =
         gpu::plan_product(static_cast<unsigned>(rows), static_cast<unsigned>(in),
                           static_cast<unsigned>(out), static_cast<unsigned>(out / 16), false,
                           {static_cast<unsigned>(multiprocessors), std::size_t{227} * 1024,
                            kernels.takes_warpgroup_steps()});
-    REQUIRE(plan.form == (by_four_warps ? gpu::ProductForm::warpgroups : gpu::ProductForm::tiles));
+    REQUIRE(plan.form == (by_four_warps ? gpu::ProductForm::warpgroups : gpu::ProductForm::chunks));
     const auto inputs = random_bfloat16s(rows * in, 1.0f, random);
     gpu::DeviceMemory<std::uint16_t> given{std::span<const std::uint16_t>(inputs)};
     gpu::DeviceMemory<float> outputs(rows * out);

@@ -73,9 +73,7 @@ class PlannedProduct {
 };
 
 const char* word_for(ProductForm form) {
-  return form == ProductForm::chunks  ? "chunks"
-         : form == ProductForm::tiles ? "tiles"
-                                      : "steps of four warps";
+  return form == ProductForm::chunks ? "chunks" : "steps of four warps";
 }
 
 /// A plan and its time, as a line of JSON, which is printed.

@@ -9,7 +9,7 @@
 #include "tests/devices/own_arithmetic.hpp"
 #include "tests/devices/part.hpp"
 #include "tests/devices/pearson.hpp"
-#include "tests/devices/tensor_core_operands.hpp"
+#include "tests/devices/tensor_core_steps.hpp"
 #include "tests/devices/wgmma_operands.hpp"
 
 using namespace tempera::gpu;

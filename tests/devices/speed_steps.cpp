@@ -24,19 +24,13 @@ std::unique_ptr<Transformer> measured_model(const DecoderConfig& config) {
       std::make_unique<Qwen3>(config, tensors, default_kernels(own_arithmetic())));
 }
 
-/// Records of `context` tokens whose pages and states are their own. Nothing computes them: what
-/// is in a page takes no part in how long it takes to read it.
+/// Records of `context` tokens whose pages and states are their own, and not computed.
 std::vector<std::unique_ptr<Cache>> filled_caches(Transformer& model, std::size_t rows,
                                                   std::size_t context) {
   std::vector<std::unique_ptr<Cache>> caches;
   for (std::size_t row = 0; row < rows; ++row) {
-    auto cache = model.empty_cache();
-    auto& paged = dynamic_cast<PagedCache&>(*cache);
-    std::vector<PagedCache::PageCopy> copies;
-    paged.reserve(context, copies);
-    paged.reserve_states(context, copies);
-    paged.hold(std::vector<TokenId>(context, 5));
-    caches.push_back(std::move(cache));
+    caches.push_back(model.empty_cache());
+    fill_cache(*caches.back(), context);
   }
   return caches;
 }
@@ -99,19 +93,6 @@ void measure_graph(SpeedRun& run, const std::string& at, Decoding& decoding,
                     {Goal::Side::at_most, 1.02});
   run.figures.judge(idle, std::max(0.0, 1.0 - times->graph / step), "of the step, by its graph",
                     {Goal::Side::at_most, 0.02});
-}
-
-/// A whole step whose kernels overlap, against `step` seconds of one whose kernels do not.
-void measure_overlap(SpeedRun& run, const std::string& at, Decoding& decoding,
-                     const Transformer& model, double step) {
-  const std::string name = at + ", a step whose kernels overlap";
-  const auto* kernels = dynamic_cast<const CudaKernels*>(&model.kernels());
-  double seconds = 0.0;
-  const auto measure = [&] { seconds = seconds_per_call(run.timing, [&] { decoding.step(); }); };
-  if (kernels != nullptr && with_overlap(*kernels, measure))
-    run.figures.note(name, seconds / step, "of one whose kernels do not");
-  else
-    run.figures.not_measured(name, "it takes a device of compute capability 9.0 or newer");
 }
 
 /// A whole step of a dense decoder whose layers are one kernel, against its floor and against
@@ -225,7 +206,6 @@ void measure_steps(SpeedRun& run, const ModelShape& shape, const StepsToMeasure&
     const double floor = bytes / run.rates.bandwidth;
     run.figures.judge(at + ", a whole step's floor of weights and pages", floor / step,
                       "of the step", {Goal::Side::at_least, rows <= 4 ? 0.80 : 0.70});
-    measure_overlap(run, at, decoding, transformer, step);
     if (rows <= 4) measure_joined(run, at, decoding, transformer, step, floor);
     measure_graph(run, at, decoding, transformer, step, floor);
     constexpr std::size_t rungs = 6;
@@ -354,7 +334,6 @@ void measure_recurrent(SpeedRun& run, const std::string& name, const Qwen3_5Conf
     const double floor = bytes / run.rates.bandwidth;
     run.figures.judge(at + ", a whole step's floor of weights, states and pages", floor / step,
                       "of the step", {Goal::Side::at_least, rows <= 4 ? 0.80 : 0.70});
-    measure_overlap(run, at, decoding, model, step);
     measure_graph(run, at, decoding, model, step, floor);
   }
 }

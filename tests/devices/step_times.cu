@@ -163,12 +163,6 @@ void with(bool& choice, const std::function<void()>& work) {
 
 }  // namespace
 
-bool with_overlap(const CudaKernels& kernels, const std::function<void()>& work) {
-  if (!simt::has_dependent_launch()) return false;
-  with(kernels.device().stream.overlapped, work);
-  return true;
-}
-
 bool with_joined_layers(const CudaKernels& kernels, const std::function<void()>& work) {
   with(kernels.device().stream.joined, work);
   return true;
@@ -180,7 +174,6 @@ std::optional<StepTimes> step_times(const CudaKernels&, const std::function<void
   return std::nullopt;
 }
 
-bool with_overlap(const CudaKernels&, const std::function<void()>&) { return false; }
 bool with_joined_layers(const CudaKernels&, const std::function<void()>&) { return false; }
 
 #endif

@@ -22,10 +22,6 @@ struct StepTimes {
 /// @throw std::runtime_error if the device refuses
 std::optional<StepTimes> step_times(const CudaKernels& kernels, const std::function<void()>& step);
 
-/// Calls work() while the kernels of these are launched as programmatic dependents of each other.
-/// False, and no call, if the device has no such launches and in a build for the host.
-bool with_overlap(const CudaKernels& kernels, const std::function<void()>& work);
-
 /// Calls work() while the layers of a dense decoder are one kernel, in steps that it can take.
 /// False, and no call, in a build for the host.
 bool with_joined_layers(const CudaKernels& kernels, const std::function<void()>& work);

@@ -62,12 +62,10 @@ std::unique_ptr<RowLottery> TensorCoreForm::make_rows() const {
 std::vector<TensorCoreForm> tensor_core_forms() {
   const Kernels& own = default_kernels(own_arithmetic());
   static const CudaKernels launches(6, std::nullopt, StepForm::launches, own_arithmetic());
-  static const CudaKernels overlapped(7, std::nullopt, StepForm::overlapped, own_arithmetic());
   static const CudaKernels joined(8, std::nullopt, StepForm::joined, own_arithmetic());
   if (device_system() == "CUDA")
     return {{own, false, &dynamic_cast<const CudaKernels&>(own), StepForm::graph},
             {launches, false, &launches, StepForm::launches},
-            {overlapped, false, &overlapped, StepForm::overlapped},
             {joined, false, &joined, StepForm::joined}};
   static const CudaKernels graphs(5);
   static const CudaKernels of_ampere(5, std::nullopt, StepForm::graph,

@@ -44,8 +44,8 @@ struct TensorCoreForm {
   std::unique_ptr<RowLottery> make_rows() const;
 };
 
-/// On a device, of its own arithmetic, its steps as graphs, launch by launch, as graphs whose
-/// kernels overlap, and as graphs in which all layers are one kernel. In a build for the host, of
+/// On a device, of its own arithmetic, its steps as graphs, launch by launch, and as graphs in which
+/// all layers are one kernel. In a build for the host, of
 /// `tensor-core`, the host's form, and, on fibers, the device's row by row, by steps that are
 /// replayed as graphs are, launch by launch, and with all layers in one kernel; of
 /// `tensor-core-ampere` the host's form, and the device's by steps. All of one arithmetic must give

@@ -9,14 +9,15 @@
 #include "gpu/device/device_system.hpp"
 #include "tests/devices/own_arithmetic.hpp"
 #include "tests/devices/part.hpp"
-#include "tests/devices/tensor_core_operands.hpp"
+#include "tests/devices/tensor_core_steps.hpp"
 
 namespace tempera::gpu {
 
 namespace {
 
-constexpr const char* names[kinds_of_operands] = {"spread",  "subnormal",  "cancelling",
-                                                  "extreme", "with zeros", "whole"};
+constexpr const char* names[kinds_of_operands] = {
+    "spread",     "subnormal", "cancelling",    "extreme",
+    "with zeros", "whole",     "of subnormals", "beside zeros"};
 
 std::string difference(std::uint32_t tile, std::uint32_t row, std::uint32_t column,
                        std::uint32_t on_device, std::uint32_t by_model) {

@@ -1,51 +1,13 @@
-#include <vector>
+#include <algorithm>
 
-#include "gpu/device/device_memory.hpp"
-#include "gpu/device/simt/simt.hpp"
-#include "tests/devices/tensor_core_operands.hpp"
+#include "gpu/transformer/kernels/cuda/tensor_core_check.hpp"
+#include "tests/devices/tensor_core_steps.hpp"
 
 namespace tempera::gpu {
 
-inline namespace TEMPERA_SIMT_FORM {
-
-TEMPERA_ON_DEVICE inline std::uint32_t operand_pair(std::uint32_t tile, std::uint32_t matrix,
-                                                    std::uint32_t row, std::uint32_t k) {
-  return operand_bits(tile, matrix, row, k) |
-         static_cast<std::uint32_t>(operand_bits(tile, matrix, row, k + 1)) << 16;
-}
-
-/// Launch: {tiles} blocks of one warp. results: [tiles, 16, 8], bits of float32.
-TEMPERA_KERNEL(32) take_steps(std::uint32_t* results) {
-  const std::uint32_t tile = simt::block().x;
-  const unsigned g = simt::lane() / 4;
-  const unsigned t = simt::lane() % 4;
-  const simt::Vector16 a{operand_pair(tile, 0, g, 2 * t), operand_pair(tile, 0, g + 8, 2 * t),
-                         operand_pair(tile, 0, g, 2 * t + 8),
-                         operand_pair(tile, 0, g + 8, 2 * t + 8)};
-  float d[4];
-  TEMPERA_UNROLL
-  for (unsigned i = 0; i < 4; ++i) {
-    const std::uint32_t bits = accumulator_bits(tile, g + i / 2 * 8, 2 * t + i % 2);
-    memcpy(&d[i], &bits, sizeof bits);
-  }
-  simt::tensor_core_step(d, a, operand_pair(tile, 1, g, 2 * t),
-                         operand_pair(tile, 1, g, 2 * t + 8));
-  TEMPERA_UNROLL
-  for (unsigned i = 0; i < 4; ++i) {
-    std::uint32_t bits = 0;
-    memcpy(&bits, &d[i], sizeof bits);
-    results[(std::size_t{tile} * 16 + g + i / 2 * 8) * 8 + 2 * t + i % 2] = bits;
-  }
-}
-
-}  // namespace TEMPERA_SIMT_FORM
-
 void take_tensor_core_steps(std::uint32_t tiles, std::uint32_t* results) {
-  DeviceMemory<std::uint32_t> memory(std::size_t{tiles} * 128);
   simt::Stream stream;
-  simt::launch({.blocks = {tiles, 1, 1}, .threads = 32}, stream, take_steps, memory.data());
-  const std::vector<std::uint32_t> downloaded = memory.download(0, memory.size());
-  std::copy(downloaded.begin(), downloaded.end(), results);
+  std::ranges::copy(take_tensor_core_steps(stream, tiles), results);
 }
 
 }  // namespace tempera::gpu

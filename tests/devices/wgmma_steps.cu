@@ -7,7 +7,7 @@
 #include "gpu/device/device_memory.hpp"
 #include "gpu/device/device_system.hpp"
 #include "gpu/device/simt/simt.hpp"
-#include "tests/devices/tensor_core_operands.hpp"
+#include "tests/devices/tensor_core_steps.hpp"
 #include "tests/devices/wgmma_operands.hpp"
 
 namespace tempera::gpu {

@@ -265,71 +265,8 @@ inline const PlantedPackedWeights planted_packed_weights[] = {
 
 }  // namespace tempera::gpu
 ")
-set(many_rows gpu/transformer/kernels/cuda/many_rows_product.cuh)
-set(own_functions finish_results)
-set(planted_defects)
-tempera_plant(${many_rows} none "" "")
-tempera_plant(${many_rows} copies_over_what_is_read "fetched = ring + ahead * Layout::stage_vectors" "fetched = ring")
-tempera_plant(${many_rows} stage_one_late "copies.ask_for_inputs(stage + ahead, fetched)" "copies.ask_for_inputs(stage + ahead - 1, fetched)")
-tempera_plant(${many_rows} weights_of_the_next_step "fetch(tiles[i], 2 * stage, true" "fetch(tiles[i], 2 * stage + (stage == 0 ? 1 : 0), true")
-tempera_plant(${many_rows} steps_exchanged
-  "weights[tile][0], both.x, both.y);\n      simt::tensor_core_step(sums[tile][tokens], weights[tile][1], both.z, both.w);"
-  "weights[tile][1], both.z, both.w);\n      simt::tensor_core_step(sums[tile][tokens], weights[tile][0], both.x, both.y);")
-tempera_plant(${many_rows} inputs_of_the_other_half "simt::warp() / warps_of_outputs * Layout" "(1 - simt::warp() / warps_of_outputs) * Layout")
-tempera_plant(${many_rows} outputs_of_the_other_half "slot + simt::warp() % warps_of_outputs" "slot + (1 - simt::warp() % warps_of_outputs)")
-tempera_plant(${many_rows} inputs_out_of_turn "Layout::input_place(token_of(i), piece())" "token_of(i) * Layout::row_vectors + piece()")
-tempera_plant(${many_rows} segment_one_stage_long
-  "left < Layout::segment_stages ? left : Layout::segment_stages" "left < 17 ? left : (begin == 0 ? 17 : 15)")
-tempera_plant(${many_rows} first_segment_lost "is_first ? sums" "(void(is_first), true) ? sums")
-tempera_plant(${many_rows} first_segment_twice "*place + sums[tile][tokens][i];" "*place + *place + sums[tile][tokens][i];")
-tempera_plant(${many_rows} last_row_of_its_neighbour "const unsigned last = plan.rows - 1" "const unsigned last = plan.rows - 2")
-tempera_plant(${many_rows} last_tile_of_its_neighbour "const unsigned last = plan.units - 1" "const unsigned last = plan.units - 2")
-tempera_plant(${many_rows} tokens_of_the_chunk_before "const unsigned token = job.chunk * Layout::tokens" "const unsigned token = 0 * Layout::tokens")
-tempera_plant(${many_rows} added_to_the_neighbour "before[i] = epilogue.before(plan, first_token + token, index)"
-  "before[i] = epilogue.before(plan, first_token + token, 0)")
-tempera_plant(${many_rows} last_tokens_not_stored "const unsigned left = plan.rows - first_token" "const unsigned left = plan.rows - first_token - 1")
-set(of_sums ${planted_defects})
-tempera_plant(${many_rows} gate_as_up "place % together * (plan.tiles / 2)" "(together - 1 - place % together) * (plan.tiles / 2)")
-tempera_plant(${many_rows} up_of_the_neighbouring_unit "total[Layout::result_place(unit * together + tile, output, token)]"
-  "total[Layout::result_place((unit * together + tile) ^ (tile == 1 ? 2 : 0), output, token)]")
-set(includes)
-set(rows)
-foreach(defect IN LISTS planted_defects)
-  string(APPEND includes "#include \"planted/many_rows_product_${defect}.hpp\"\n")
-  set(is_gated true)
-  if(defect IN_LIST of_sums)
-    set(is_gated false)
-  endif()
-  string(APPEND rows "    {\"${defect}\", ${is_gated},
-     launch_planted<AddProduct, planted::${defect}::many_rows_product<AddProduct>>,
-     launch_planted<GateProduct, planted::${defect}::many_rows_product<GateProduct>>},\n")
-endforeach()
-file(CONFIGURE OUTPUT ${planted_folder}/many_rows_defects.hpp @ONLY CONTENT "#pragma once
-
-#include \"gpu/transformer/kernels/cuda/product_epilogues.cuh\"
-@includes@
-namespace tempera::gpu {
-
-template <class Epilogue, auto Kernel>
-void launch_planted(simt::Stream& stream, const ProductPlan& plan, const ProductOperands& operands, const Epilogue& epilogue) {
-  simt::launch({.blocks = {plan.blocks}, .threads = ManyRowsLayout::threads, .shared_bytes = plan.shared_bytes}, stream, Kernel,
-               plan, operands, epilogue);
-}
-
-struct PlantedManyRows {
-  const char* defect;
-  bool is_gated;  ///< whether gated products alone show it
-  void (*add)(simt::Stream&, const ProductPlan&, const ProductOperands&, const AddProduct&);
-  void (*gate)(simt::Stream&, const ProductPlan&, const ProductOperands&, const GateProduct&);
-};
-
-inline const PlantedManyRows planted_many_rows[] = {
-@rows@};
-
-}  // namespace tempera::gpu
-")
 set(warpgroups gpu/transformer/kernels/cuda/warpgroup_product.cuh)
-set(own_functions load_weights ask_for_steps add_to_total store_segment)
+set(own_functions load_weights ask_for_steps add_to_total store_segment finish_results)
 set(planted_defects)
 tempera_plant(${warpgroups} nothing "" "")
 tempera_plant(${warpgroups} copies_over_what_steps_read "fetched = ring + ahead * Layout::stage_vectors" "fetched = ring")
@@ -346,6 +283,16 @@ tempera_plant(${warpgroups} steps_not_begun "  simt::begin_warpgroup_steps(sums)
 tempera_plant(${warpgroups} weights_not_taken_by_turns "take_stage(stage + 1, weights[1], weights[0])" "take_stage(stage + 1, weights[0], weights[1])")
 tempera_plant(${warpgroups} sums_not_cleared "for (float& sum : sums) sum = 0" "for (float& sum : sums) sum = segment == 0 ? 0 : sum")
 tempera_plant(${warpgroups} first_segment_left_out "is_first ? sums[i]" "(void(is_first), true) ? sums[i]")
+tempera_plant(${warpgroups} first_segment_twice "*place + sums[i];" "*place + *place + sums[i];")
+tempera_plant(${warpgroups} stage_one_late "copies.ask_for_inputs(stage + ahead, fetched)" "copies.ask_for_inputs(stage + ahead - 1, fetched)")
+tempera_plant(${warpgroups} weights_of_the_next_step "fetch(tiles[i], 2 * stage, true" "fetch(tiles[i], 2 * stage + (stage == 0 ? 1 : 0), true")
+tempera_plant(${warpgroups} inputs_out_of_turn "Layout::input_place(token_of(i), piece())" "token_of(i) * Layout::row_vectors + piece()")
+tempera_plant(${warpgroups} last_row_of_its_neighbour "const unsigned last = plan.rows - 1" "const unsigned last = plan.rows - 2")
+tempera_plant(${warpgroups} last_tile_of_its_neighbour "const unsigned last = plan.units - 1" "const unsigned last = plan.units - 2")
+tempera_plant(${warpgroups} tokens_of_the_chunk_before "const unsigned token = job.chunk * Layout::tokens" "const unsigned token = 0 * Layout::tokens")
+tempera_plant(${warpgroups} added_to_the_neighbour "before[i] = epilogue.before(plan, first_token + token, index)"
+  "before[i] = epilogue.before(plan, first_token + token, 0)")
+tempera_plant(${warpgroups} last_tokens_not_stored "const unsigned left = plan.rows - first_token" "const unsigned left = plan.rows - first_token - 1")
 tempera_plant(${warpgroups} segment_of_two_stages_more
   "left < Layout::segment_stages ? left : Layout::segment_stages" "left < 18 ? left : 18")
 tempera_plant(${warpgroups} last_stages_lost "wanted < all ? wanted : all" "(wanted < all ? wanted : all) / 16 * 16")
@@ -360,6 +307,11 @@ set(of_cut ${planted_defects})
 list(REMOVE_ITEM of_cut ${of_whole})
 tempera_plant(${warpgroups} gate_stored_as_neighbour
   "(job.first_unit * together + warp) * tile_outputs + g" "(job.first_unit + warp) * tile_outputs + g")
+set(of_cut_gates ${planted_defects})
+list(REMOVE_ITEM of_cut_gates ${of_whole} ${of_cut})
+tempera_plant(${warpgroups} gate_as_up "place % together * (plan.tiles / 2)" "(together - 1 - place % together) * (plan.tiles / 2)")
+tempera_plant(${warpgroups} up_of_the_neighbouring_unit "total[Layout::result_place(unit * together + tile, output, token)]"
+  "total[Layout::result_place((unit * together + tile) ^ (tile == 1 ? 2 : 0), output, token)]")
 set(includes)
 set(rows)
 foreach(defect IN LISTS planted_defects)
@@ -369,6 +321,8 @@ foreach(defect IN LISTS planted_defects)
     set(where whole)
   elseif(defect IN_LIST of_cut)
     set(where cut)
+  elseif(defect IN_LIST of_cut_gates)
+    set(where cut_gates)
   endif()
   string(APPEND rows "    {\"${defect}\", PlantedWarpgroups::Where::${where},
      launch_planted_warpgroups<AddProduct, planted::${defect}::warpgroup_product<WarpgroupLayout<8, 64>, AddProduct>>,
@@ -392,7 +346,7 @@ void launch_planted_warpgroups(simt::Stream& stream, const ProductPlan& plan, co
 }
 
 struct PlantedWarpgroups {
-  enum class Where { whole, cut, gated };  ///< which product shows it: all segments, cut ones, cut and gated
+  enum class Where { whole, cut, cut_gates, gated };  ///< which product shows it: all segments, cut ones, cut and gated, gated
   const char* defect;
   Where where;
   void (*add)(simt::Stream&, const ProductPlan&, const ProductOperands&, const AddProduct&);

@@ -143,23 +143,9 @@ __device__ inline std::uint32_t select_bytes(std::uint32_t first, std::uint32_t 
   return __byte_perm(first, second, selector);
 }
 
-__device__ inline void wait_for_inputs() {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
-}
-__device__ inline void let_next_begin() {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-#endif
-}
-
 /// An order of launches: each begins what depends on memory when those before it have ended.
 struct Stream {
   cudaStream_t stream = nullptr;
-  /// Whether kernels are launched as programmatic dependents of those before them. The device must
-  /// have it (has_dependent_launch).
-  bool overlapped = false;
   /// Whether what can go together goes as one kernel whose blocks wait for each other.
   bool joined = false;
   std::uint64_t launches = 0;  ///< how many kernels have been queued
@@ -180,17 +166,6 @@ inline void require_success(cudaError_t error, const char* what) {
   if (error != cudaSuccess) {
     throw DeviceError(std::string(what) + ": " + cudaGetErrorString(error));
   }
-}
-
-/// Whether this device has programmatic dependent launch: from Hopper on.
-inline bool has_dependent_launch() {
-  constexpr int hopper = 9;
-  int device = 0;
-  int major = 0;
-  require_success(cudaGetDevice(&device), "no CUDA device");
-  require_success(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),
-                  "CUDA device");
-  return major >= hopper;
 }
 
 /// Adds a kernel to what the stream records, after the last.
@@ -251,23 +226,16 @@ void launch(const LaunchShape& shape, Stream& stream, void (*kernel)(Parameters.
     ++stream.launches;
     return;
   }
-  cudaLaunchAttribute attributes[2] = {};
-  unsigned given = 0;
-  if (stream.overlapped) {
-    attributes[given].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attributes[given++].val.programmaticStreamSerializationAllowed = 1;
-  }
-  if (shape.together) {
-    attributes[given].id = cudaLaunchAttributeCooperative;
-    attributes[given++].val.cooperative = 1;
-  }
+  cudaLaunchAttribute cooperative{};
+  cooperative.id = cudaLaunchAttributeCooperative;
+  cooperative.val.cooperative = 1;
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(shape.blocks.x, shape.blocks.y, shape.blocks.z);
   config.blockDim = dim3(shape.threads);
   config.dynamicSmemBytes = shape.shared_bytes;
   config.stream = stream.stream;
-  config.attrs = attributes;
-  config.numAttrs = given;
+  config.attrs = &cooperative;
+  config.numAttrs = shape.together ? 1 : 0;
   ++stream.launches;
   // Not while it records: an event would become a node of the graph.
   const bool watched = stream.watch && stream.queueing == Queueing::run;

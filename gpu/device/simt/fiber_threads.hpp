@@ -50,7 +50,6 @@ struct Stream {
   std::uint64_t waits = 0;                                  ///< how often the host has waited
   /// Whether a step is replayed from its graph; else its kernels are launched. It changes no bit.
   bool graphs = true;
-  bool overlapped = false;    ///< as on a device; here no kernel begins before the last has ended
   bool joined = false;        ///< whether what can go together goes as one kernel
   std::uint64_t replays = 0;  ///< how many graphs have been replayed
   /// Is called, if it is there, before and after each kernel and each graph that is run.
@@ -196,9 +195,6 @@ inline std::uint32_t select_bytes(std::uint32_t first, std::uint32_t second,
   }
   return selected;
 }
-
-inline void wait_for_inputs() {}
-inline void let_next_begin() {}
 
 /// Blocks of a kernel that a multiprocessor can run at the same time: as on a device whose shared
 /// memory has room for two.

@@ -27,14 +27,12 @@
 // round_to_bfloat16s                           two numbers, into the halves of a word
 // select_bytes                                 prmt: four of the bytes of two words
 // load_matrices                                ldmatrix.x4: four 8 x 8 matrices of 16-bit elements
-// wait_for_inputs, let_next_begin              programmatic dependent launch, if a device has it
 // launch(shape, stream, kernel, arguments...)  queues the kernel after those before it
 // StepGraph, StagedBytes                       gpu/device/simt/step_graph.cuh
 // steps of four warps together (wgmma)         gpu/device/simt/warpgroup_steps.hpp
 //
 // What the fibers cannot show: races between blocks that are within one turn of a block, missing
-// fences, bank conflicts, speed, reads before wait_for_inputs, and that the silicon follows
-// gpu/device/tensor_core.hpp.
+// fences, bank conflicts, speed, and that the silicon follows gpu/device/tensor_core.hpp.
 
 // The two forms of one kernel may be in one program, so each has a namespace of its own.
 #if defined(__CUDACC__)

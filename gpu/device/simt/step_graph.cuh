@@ -92,23 +92,6 @@ class StepGraph {
 
 #if defined(__CUDACC__)
 
-/// What `queue` launches on the stream, with how its kernels overlap, which only a capture keeps.
-template <class Queue>
-cudaGraph_t captured_from(Stream& stream, const Queue& queue) {
-  require_success(cudaStreamBeginCapture(stream.stream, cudaStreamCaptureModeThreadLocal),
-                  "capture of a step");
-  cudaGraph_t graph = nullptr;
-  try {
-    queue();
-  } catch (...) {
-    if (cudaStreamEndCapture(stream.stream, &graph) == cudaSuccess && graph != nullptr)
-      cudaGraphDestroy(graph);
-    throw;
-  }
-  require_success(cudaStreamEndCapture(stream.stream, &graph), "capture of a step");
-  return graph;
-}
-
 template <class Queue>
 StepGraph::Captured StepGraph::with(Stream& stream, Queueing queueing, const Queue& queue) {
   struct Restore {
@@ -125,19 +108,15 @@ StepGraph::Captured StepGraph::with(Stream& stream, Queueing queueing, const Que
     return {};
   }
   cudaGraph_t graph = nullptr;
-  if (stream.overlapped) {
-    graph = captured_from(stream, queue);
-  } else {
-    // Kernel by kernel, not by capture: while a stream is captured, nothing in the process may go
-    // to the default stream, and other threads copy there.
-    require_success(cudaGraphCreate(&graph, 0), "graph of a step");
-    stream.recorded = graph;
-    try {
-      queue();
-    } catch (...) {
-      cudaGraphDestroy(graph);
-      throw;
-    }
+  // Kernel by kernel, not by capture: while a stream is captured, nothing in the process may go to
+  // the default stream, and other threads copy there.
+  require_success(cudaGraphCreate(&graph, 0), "graph of a step");
+  stream.recorded = graph;
+  try {
+    queue();
+  } catch (...) {
+    cudaGraphDestroy(graph);
+    throw;
   }
   cudaGraphExec_t instance = nullptr;
   std::size_t nodes = 0;

@@ -97,8 +97,6 @@ TEMPERA_ON_DEVICE inline float block_largest(float a, float* warp_largest) {
 ///
 /// Launch: {chunks, rows} blocks of draw_threads, shared float [draw_warps].
 TEMPERA_KERNEL(draw_threads) find_chunk_largest(RowBatch batch) {
-  simt::wait_for_inputs();
-  simt::let_next_begin();
   auto* warp_largest = simt::shared_memory<float>();
   const std::uint64_t c = simt::block().x;
   const std::uint64_t row = simt::block().y;
@@ -127,8 +125,6 @@ struct SummingBlock {
 /// block takes the chunks piece, piece + pieces, … of its row.
 TEMPERA_KERNEL(draw_threads)
 sum_tickets(RowBatch batch, const float* tile_largest, std::uint64_t tiles) {
-  simt::wait_for_inputs();
-  simt::let_next_begin();
   auto* shared = simt::shared_memory<SummingBlock>();
   const std::uint64_t row = simt::block().y;
   if (batch.requests[row].rungs == 0) return;
@@ -277,8 +273,6 @@ TEMPERA_ON_DEVICE inline void find_winner(const RowBatch& batch, const RowReques
 ///
 /// Launch: {1, rows} blocks of draw_threads, shared WinningBlock.
 TEMPERA_KERNEL(draw_threads, 4) draw_winner(RowBatch batch) {
-  simt::wait_for_inputs();
-  simt::let_next_begin();
   auto* shared = simt::shared_memory<WinningBlock>();
   const std::uint64_t row = simt::block().y;
   const RowRequest& request = batch.requests[row];
@@ -320,8 +314,6 @@ TEMPERA_KERNEL(draw_threads, 4) draw_winner(RowBatch batch) {
 /// tickets: [rows, vocabulary]. Launch: {ceil(vocabulary / draw_threads), rows} blocks of
 /// draw_threads.
 TEMPERA_KERNEL(draw_threads) write_tickets(RowBatch batch, std::uint64_t* tickets) {
-  simt::wait_for_inputs();
-  simt::let_next_begin();
   const std::uint64_t v = std::uint64_t{simt::block().x} * draw_threads + simt::thread();
   if (v < batch.vocabulary) WriteTickets{batch, tickets}(simt::block().y * batch.vocabulary + v);
 }
@@ -338,8 +330,6 @@ struct NormalizingBlock {
 /// Launch: {rungs, rows} blocks of draw_threads, shared NormalizingBlock; all rows have as many
 /// rungs.
 TEMPERA_KERNEL(draw_threads) score_normalizers(RowBatch batch) {
-  simt::wait_for_inputs();
-  simt::let_next_begin();
   auto* shared = simt::shared_memory<NormalizingBlock>();
   const std::uint64_t row = simt::block().y;
   const std::uint64_t item = row * simt::blocks().x + simt::block().x;

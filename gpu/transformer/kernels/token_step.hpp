@@ -17,9 +17,6 @@ namespace tempera::gpu {
 enum class StepForm {
   graph,     ///< captured once for each shape of a step, and replayed
   launches,  ///< one by one
-  /// A graph whose kernels begin while those before them end, by programmatic dependent launch, on
-  /// a device that has it (compute capability 9.0); elsewhere as `graph`.
-  overlapped,
   /// A graph in which all layers of a dense decoder are one kernel, if the step has at most 8 rows
   /// and the model has the weights and heads for it (takes_joined_layers); elsewhere as `graph`.
   joined,

@@ -1,3 +1,4 @@
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -30,6 +31,9 @@ TEST_CASE("bench paper measures every row of the paper's table, alone and side b
     CHECK(row["seconds"] > 0.0);
     CHECK(row["seconds_of_a_problem"] ==
           row["seconds"].get<double>() / row["problems_side_by_side"].get<double>());
+    CHECK_FALSE(row.contains("parts"));
+    CHECK(row["least_bytes_of_a_problem"] > 0.0);
+    CHECK(row["mean_position"] > 4.0);
     CHECK(row["paper"]["local_update_seconds"] == (i < 4 ? 36.1 : 37.2));
     CHECK(row["paper"].contains("swap_seconds") == (i >= 4));
     CHECK_FALSE(row.contains("of_the_papers_time"));
@@ -44,10 +48,36 @@ TEST_CASE("bench paper measures every row of the paper's table, alone and side b
     CHECK(again["rows"][i]["decode_tokens"] == report["rows"][i]["decode_tokens"]);
 }
 
+TEST_CASE("bench paper gives the rate of each stage, and no seconds that it did not see") {
+  const json cut = json::parse(
+      run_command("bench paper --shape tiny --problems 40 --seconds 1 --json --device host").out);
+  for (const json& row : cut["rows"]) {
+    REQUIRE(row["parts"].size() == 8);
+    bool is_whole = true;
+    double expected = 0.0;
+    for (std::size_t i = 0; i < 8; ++i) {
+      const json& part = row["parts"][i];
+      CHECK(part["stage"] == i / 2 + 1);
+      CHECK(part["part"] == (i % 2 == 0 ? "extension" : "moves"));
+      CHECK(part["decode_tokens_per_second"] > 0.0);
+      CHECK(part["mean_position"] > 0.0);
+      CHECK(part["bytes_per_second"] > 0.0);
+      expected += part["decode_tokens_of_a_problem"].get<double>();
+      is_whole = is_whole && part["is_whole"].get<bool>();
+    }
+    CHECK(std::abs(expected - row["decode_tokens_of_a_problem"].get<double>()) < 1e-6);
+    CHECK(row.contains("seconds_of_a_problem") == is_whole);
+    CHECK((row["how"] == "each part by its own rate") == is_whole);
+  }
+}
+
 TEST_CASE("bench paper prints a table that fits the screen, and names the device") {
-  const auto table = run_command("bench paper --shape tiny --problems 2 --seconds 0");
+  const auto seconds = GENERATE("0", "1");
+  const auto table =
+      run_command(std::string("bench paper --shape tiny --problems 2 --seconds ") + seconds);
   CAPTURE(table.err);
   REQUIRE(table.exit_code == 0);
+  CHECK((table.out.find(" 4 moves ") != std::string::npos) == (seconds[0] == '1'));
   CHECK_THAT(table.out, Catch::Contains("the host, through"));
   CHECK_THAT(table.out, Catch::Contains("another model than this"));
   std::istringstream lines(table.out);

@@ -1,11 +1,14 @@
 #include "gpu/device/tensor_core.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <vector>
 
+#include "gpu/transformer/kernels/cuda/tensor_core_check.hpp"
+#include "gpu/transformer/kernels/cuda/tensor_core_operands.hpp"
 #include "tests/catch.hpp"
 #include "tests/gpu/device/golden_steps.hpp"
 
@@ -127,6 +130,35 @@ TEST_CASE("the golden vectors see every planted defect of the rule", "[tensor-co
         Defect::exponent_of_the_product}) {
     INFO("defect " << static_cast<int>(defect));
     CHECK(differing(vectors, defect) >= 10);
+  }
+}
+
+TEST_CASE("the steps that a device is asked for at its start see every planted defect",
+          "[tensor-core]") {
+  // As many steps of each defect as differ from the model, whose steps are those of the vectors.
+  const auto others = [](Defect defect) {
+    std::vector<std::uint32_t> steps;
+    for (std::uint32_t tile = 0; tile < checked_tiles; ++tile) {
+      for (std::uint32_t place = 0; place < 128; ++place) {
+        GoldenStep step{};
+        for (std::uint32_t k = 0; k < step_products; ++k) {
+          step.a[k] = operand_bits(tile, 0, place / 8, k);
+          step.b[k] = operand_bits(tile, 1, place % 8, k);
+        }
+        step.c = std::bit_cast<float>(accumulator_bits(tile, place / 8, place % 8));
+        steps.push_back(bits_of(plain_step(step, defect)));
+      }
+    }
+    return count_other_steps(steps, Arithmetic::tensor_core);
+  };
+  CHECK(others(Defect::none) == 0);
+  for (const auto defect :
+       {Defect::one_bit_fewer, Defect::one_bit_more, Defect::result_rounded, Defect::terms_rounded,
+        Defect::terms_cut_downwards, Defect::c_not_aligned, Defect::zeros_have_exponents,
+        Defect::subnormals_flushed, Defect::products_in_two_halves,
+        Defect::exponent_of_the_product}) {
+    INFO("defect " << static_cast<int>(defect));
+    CHECK(others(defect) >= 10);
   }
 }
 

@@ -82,7 +82,6 @@ STEP = "whole steps on fibers have the contract's bits: prefill, decode, forks, 
 NORMS = "norms of rows have the contract's bits, in rows and in pages, and are gathered again"
 DRAW = "the draw's kernels have the host's bits for every shape, batch and thread order"
 ENDS = "words at the ends of tokens, threads and chunks select the host's token"
-MANY = "512 rows have the same bits in tiles of 128 tokens, in chunks of 32, and by contract"
 STORING = r"7productILj1ELj1ENS1_12StoreProductENS1_15Fragment"
 WARPGROUPS = "a product by four warps together has the contract's bits for every batch and cut"
 WARPGROUPS_STORING = r"17warpgroup_productINS.*LayoutILj8ELj64EEENS1_12StoreProduct"
@@ -90,7 +89,6 @@ LAYERS = "all layers in one kernel leave the states and the pages of a kernel fo
 RUN_LAYERS = r"16run_dense_layersILj1E"
 ATTEND = r"12attend_splitILj1ELj1ELj1EN.*Bfloat16"
 ATTEND_8_BITS = r"12attend_splitILj1ELj1ELj1EN.*EightBit"
-MANY_STORING = r"17many_rows_productINS1_12StoreProduct"
 
 PLANTS = [
     Plant("a fragment's registers exchanged", "product_launch", STORING, r"mma\..*", with_operand(1, exchanged(1, 2)), SHAPES),
@@ -102,11 +100,6 @@ PLANTS = [
     Plant("the counter not reset", "product_launch", STORING, r"st\.global\.u32", left_out, CUT),
     Plant("the counter's reset moved", "product_launch", STORING, r"st\.global\.u32", with_operand(1, other(0)), CUT, after=r"atom\.global\.add\.u32"),
     Plant("a part counted twice", "product_launch", STORING, r"atom\.global\.add\.u32", with_operand(2, other(2)), CUT),
-    Plant("a fragment's registers exchanged, of many rows", "many_rows_product_launch", MANY_STORING, r"mma\..*", with_operand(1, exchanged(1, 2)), MANY, only={0}),
-    Plant("the halves of K exchanged, of many rows", "many_rows_product_launch", MANY_STORING, r"mma\..*", with_operand(2, exchanged(0, 1)), MANY),
-    Plant("inputs of the neighbouring token", "many_rows_product_launch", MANY_STORING, r"ldmatrix\..*", with_operand(1, moved_by(64)), MANY, only={0}),
-    Plant("a stage's copies not closed", "many_rows_product_launch", MANY_STORING, r"cp\.async\.commit_group", left_out, MANY, only={0}),
-    Plant("a total of the neighbouring lane", "many_rows_product_launch", MANY_STORING, r"st\.shared\.f32", with_operand(0, moved_by(4)), MANY, only={0}),
     Plant("weights exchanged, of four warps", "warpgroup_product_launch", WARPGROUPS_STORING, r"wgmma\.mma.*", with_operand(1, exchanged(1, 2)), WARPGROUPS, only={0}),
     Plant("sums exchanged, of four warps", "warpgroup_product_launch", WARPGROUPS_STORING, r"wgmma\.mma.*", with_operand(0, exchanged(0, 2)), WARPGROUPS, only={1}),
     Plant("copies not shown to steps", "warpgroup_product_launch", WARPGROUPS_STORING, r"fence\.proxy.*", left_out, WARPGROUPS, only={1}),
@@ -124,9 +117,7 @@ PLANTS = [
     Plant("no fence before the counter", "product_launch", STORING, r"membar\.gl", left_out, CUT, "worst", {0}),
     Plant("no fence after the counter", "product_launch", STORING, r"membar\.gl", left_out, CUT, "worst", {1}),
     Plant("parts read by plain loads", "product_launch", STORING, r"ld\.global\.cg\.f32", plain, CUT, "worst"),
-    Plant("sums of segments not waited for", "product_launch", r"12add_segmentsINS1_12StoreProduct", r"griddepcontrol\.wait", left_out, CUT, "worst"),
     Plant("a sum of the neighbouring output", "product_launch", r"12add_segmentsINS1_12StoreProduct", r"ld\.global\.cg\.f32", with_operand(1, moved_by(4)), CUT, only={0}),
-    Plant("inputs not waited for", "product_launch", STORING, r"griddepcontrol\.wait", left_out, STEP, "worst"),
     Plant("no fence before attention's counter", "attention_launch", ATTEND, r"membar\.gl", left_out, ATTENTION, "worst", {0}),
     Plant("no fence after attention's counter", "attention_launch", ATTEND, r"membar\.gl", left_out, ATTENTION, "worst", {1}),
     Plant("splits read by plain loads", "attention_launch", ATTEND, r"ld\.global\.cg\.f32", plain, ATTENTION, "worst"),

@@ -70,6 +70,26 @@ TEST_CASE("a product by four warps together has the contract's bits for every ba
   }
 }
 
+TEST_CASE("512 rows have the same bits by four warps, in chunks of 32, and alone") {
+  const Problem problem(1088, 24, 9, 512);
+  const auto rows = all_rows(problem);
+  simt::Stream stream{5};
+  REQUIRE(different(stored(problem, rows, plan_of(problem, {8, 256}), stream), problem.expected) ==
+          0);
+  // What takes quantised weights, or inputs that fill no stage.
+  const auto chunks = gpu::plan_product(512, problem.in, problem.out, 2, false,
+                                        {3, hopper_shared_bytes}, gpu::WeightForm::quantised);
+  REQUIRE(chunks.token_tiles == 4);
+  REQUIRE(different(stored(problem, rows, chunks, stream), problem.expected) == 0);
+  const std::vector<unsigned> alone = {300};
+  const auto plan =
+      gpu::plan_product(1, problem.in, problem.out, 2, false, {3, hopper_shared_bytes});
+  REQUIRE(
+      different(stored(problem, alone, plan, stream),
+                std::span(problem.expected).subspan(std::size_t{300} * problem.out, problem.out)) ==
+      0);
+}
+
 TEST_CASE("a product by four warps takes a bias, is added, gated, and leaves the largest of 16") {
   std::mt19937 random(5);
   // Gate and up of 88 units: two blocks, the second with two units of its four.
@@ -139,9 +159,9 @@ TEST_CASE(
           gpu::predicted_nanoseconds(gpu::plan_product(rows, 4096, 12288, 1536, true, without),
                                      true, 132));
   }
-  CHECK(form_for(512, 4096, {132, hopper_shared_bytes}) == Form::tiles);
+  CHECK(form_for(512, 4096, {132, hopper_shared_bytes}) == Form::chunks);
   CHECK(form_for(32, 4096, hopper) == Form::chunks);
-  CHECK(form_for(512, 4096 + 32, hopper) == Form::tiles);
+  CHECK(form_for(512, 4096 + 32, hopper) == Form::chunks);
   CHECK(form_for(512, 4096 + 16, hopper) == Form::chunks);
   CHECK(form_for(512, 4096, hopper, gpu::WeightForm::quantised) == Form::chunks);
   CHECK(form_for(512, 4096, {132, 99 * 1024, true}) == Form::chunks);
@@ -278,16 +298,18 @@ TEST_CASE("planted: each defect in a product by four warps shows") {
   for (const auto& planted : gpu::planted_warpgroups) {
     INFO(planted.defect);
     if (planted.defect == std::string("nothing")) continue;
-    if (planted.where != gpu::PlantedWarpgroups::Where::gated) {
-      const bool cut = planted.where == gpu::PlantedWarpgroups::Where::cut;
-      CHECK(shows_in_sums(planted, cut ? 1 : 99, simt::Stream{1}));
+    using Where = gpu::PlantedWarpgroups::Where;
+    const bool cut = planted.where == Where::cut || planted.where == Where::cut_gates;
+    const unsigned part_segments = cut ? 1 : 99;
+    if (planted.where == Where::whole || planted.where == Where::cut) {
+      CHECK(shows_in_sums(planted, part_segments, simt::Stream{1}));
       continue;
     }
     std::vector<std::uint32_t> both = problem.fragments;
     both.insert(both.end(), up.fragments.begin(), up.fragments.end());
     Bfloat16s gated(problem.expected.size());
     simt::Stream stream{1};
-    run_product(stream, plan_of(problem, eight_of_64, 1, 14), both, inputs,
+    run_product(stream, plan_of(problem, eight_of_64, part_segments, 14), both, inputs,
                 gpu::GateProduct{gated.data()}, planted.gate);
     CHECK(different(gated, gated_results(problem, up, all_rows(problem))) != 0);
   }

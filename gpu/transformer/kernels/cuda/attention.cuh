@@ -399,8 +399,6 @@ attend_split(const AttentionShape shape, const HeadRotation rotation, float scal
   const AttentionWork work{shape, rotation, scale,   query_key_value, batch,
                            keys,  values,   scratch, attended};
   const AttentionTask task{simt::block().x, simt::block().y, simt::blocks().y};
-  simt::let_next_begin();
-  InputsOfLaunch::wait();
   if constexpr (Rows == 1) {
     attend_group<Pairs, Queries, 1, Elements, InputsOfLaunch>(
         work, RowGroup{nullptr, simt::block().z, 1}, task, [] {});

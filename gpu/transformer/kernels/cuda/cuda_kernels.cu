@@ -2,11 +2,13 @@
 
 #include "base/error.hpp"
 #include "gpu/device/device_system.hpp"
+#include "gpu/device/planted_fault.hpp"
 #include "gpu/transformer/kernels/cuda/attention_launch.hpp"
 #include "gpu/transformer/kernels/cuda/cuda_device.cuh"
 #include "gpu/transformer/kernels/cuda/dense_layers_launch.hpp"
 #include "gpu/transformer/kernels/cuda/rotary.cuh"
 #include "gpu/transformer/kernels/cuda/rows.cuh"
+#include "gpu/transformer/kernels/cuda/tensor_core_check.hpp"
 #include "gpu/transformer/kernels/cuda/warpgroup_check.hpp"
 
 namespace tempera::gpu {
@@ -38,13 +40,11 @@ simt::Stream new_stream(std::uint64_t, Arithmetic) {
 void end_stream(simt::Stream& stream) {
   if (stream.stream != nullptr) cudaStreamDestroy(stream.stream);
 }
-bool can_overlap() { return simt::has_dependent_launch(); }
 /// Whether wgmma is there, and has shown the bits of mma.sync here.
 bool warpgroups_can_be_used(simt::Stream& stream) {
   return has_warpgroup_steps() && warpgroups_have_equal_bits(stream);
 }
 constexpr const char* graph_name = "cuda";
-constexpr const char* overlapped_name = "cuda, overlapped";
 constexpr const char* joined_name = "cuda, joined layers";
 constexpr const char* launches_name = "cuda, launch by launch";
 #else
@@ -52,17 +52,29 @@ constexpr const char* launches_name = "cuda, launch by launch";
 ProductDevice this_device() { return {3, 227 * 1024}; }
 simt::Stream new_stream(std::uint64_t seed, Arithmetic arithmetic) {
   simt::Stream stream{.seed = seed};
-  stream.takes_ampere_steps = takes_ampere_steps(arithmetic);
+  stream.takes_ampere_steps = takes_ampere_steps(arithmetic) != planted_fault().tensor_core_differs;
   return stream;
 }
 void end_stream(simt::Stream&) {}
-bool can_overlap() { return true; }
 bool warpgroups_can_be_used(simt::Stream&) { return true; }  // tests hold them against the contract
 constexpr const char* graph_name = "cuda on fibers";
-constexpr const char* overlapped_name = "cuda on fibers, overlapped";
 constexpr const char* joined_name = "cuda on fibers, joined layers";
 constexpr const char* launches_name = "cuda on fibers, launch by launch";
 #endif
+
+/// @throw BadInput unless the tensor cores of the device have shown the steps of the arithmetic
+void require_own_steps(simt::Stream& stream, Arithmetic arithmetic) {
+  const auto steps = take_tensor_core_steps(stream, checked_tiles);
+  const std::size_t others = count_other_steps(steps, arithmetic);
+  if (others == 0) return;
+  throw BadInput("--arithmetic " + std::string(name_of(arithmetic)),
+                 "the tensor cores of " + device_description().value_or("this device") + " took " +
+                     std::to_string(others) + " of " + std::to_string(steps.size()) +
+                     " steps otherwise than " +
+                     (takes_ampere_steps(arithmetic) ? "Ampere's" : "Hopper's") +
+                     " do, and would give other bits",
+                 "use --arithmetic float32");
+}
 
 void attend_by(CudaKernels::Device& device, PageElements elements, const AttentionShape& shape,
                const HeadRotation& rotation, const float* query_key_value, const TokenRows& batch,
@@ -92,9 +104,9 @@ CudaKernels::CudaKernels(std::uint64_t seed, std::optional<std::size_t> shared_b
   limits = this_device();
   limits.shared_bytes = std::min(limits.shared_bytes, shared_bytes.value_or(limits.shared_bytes));
   device_->stream = new_stream(seed, arithmetic);
+  require_own_steps(device_->stream, arithmetic);
   limits.warpgroups = takes_hopper_steps(arithmetic) && warpgroups_can_be_used(device_->stream);
   device_->stream.graphs = steps != StepForm::launches;
-  device_->stream.overlapped = steps == StepForm::overlapped && can_overlap();
   device_->stream.joined = steps == StepForm::joined;
 }
 
@@ -108,8 +120,7 @@ bool CudaKernels::takes_warpgroup_steps() const { return device_->limits.warpgro
 const char* CudaKernels::name() const {
   const simt::Stream& stream = device_->stream;
   if (!stream.graphs) return launches_name;
-  if (stream.joined) return joined_name;
-  return stream.overlapped ? overlapped_name : graph_name;
+  return stream.joined ? joined_name : graph_name;
 }
 
 void CudaKernels::require_attention(const AttentionShape& shape, const std::string& where) const {

@@ -22,8 +22,9 @@ class CudaKernels final : public Kernels {
   /// @param shared_bytes shared memory of a block, if that is less than the device gives (on
   /// fibers 227 KiB, as an H200). It changes no bit.
   /// @param steps how whole steps are queued; tests hold one form against the other
-  /// @param arithmetic of tensor cores, whose steps the device takes; on fibers any of them
-  /// @throw BadInput if there is no device
+  /// @param arithmetic of tensor cores; on fibers any of them
+  /// @throw BadInput if there is no device, and if its tensor cores do not take the steps of the
+  /// arithmetic: it is asked for 4,096 of them, less than a millisecond
   explicit CudaKernels(std::uint64_t seed = 1,
                        std::optional<std::size_t> shared_bytes = std::nullopt,
                        StepForm steps = StepForm::graph,

@@ -180,8 +180,6 @@ template <unsigned Pairs, class Elements>
 TEMPERA_KERNEL(product_threads, product_blocks_together)
 run_dense_layers(TEMPERA_GRID_CONSTANT const DenseLayers all) {
   static_assert(attention_threads == product_threads);
-  simt::let_next_begin();
-  simt::wait_for_inputs();
   InputsOfPhase phase(all.phases_left);
   TEMPERA_NO_UNROLL
   for (unsigned half = 0; half < 2 * all.count; ++half) {

@@ -9,9 +9,9 @@
 
 namespace tempera::gpu::inline TEMPERA_SIMT_FORM {
 
-/// What launches before have written. Plain loads see it, once it has been waited for.
+/// What launches before have written, which is there when a launch begins. Plain loads see it.
 struct InputsOfLaunch {
-  TEMPERA_ON_DEVICE static void wait() { simt::wait_for_inputs(); }
+  TEMPERA_ON_DEVICE static void wait() {}
   template <class T>
   TEMPERA_ON_DEVICE static T load(const T* source) {
     return *source;

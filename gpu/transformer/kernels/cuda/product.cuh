@@ -200,8 +200,6 @@ TEMPERA_ON_DEVICE inline void add_results(const ProductPlan& plan, const float* 
 template <class Epilogue>
 TEMPERA_KERNEL(product_threads)
 add_segments(const ProductPlan plan, const float* scratch, const Epilogue epilogue) {
-  simt::let_next_begin();
-  simt::wait_for_inputs();
   add_results(plan, scratch, epilogue, simt::block().x);
 }
 
@@ -418,7 +416,6 @@ TEMPERA_ON_DEVICE inline void multiply_jobs(const ProductPlan& plan,
 template <unsigned TokenTiles, unsigned UnitTiles, class Epilogue, class Weights>
 TEMPERA_KERNEL(product_threads, product_blocks_together)
 product(const ProductPlan plan, const ProductOperands operands, const Epilogue epilogue) {
-  simt::let_next_begin();
   multiply_jobs<TokenTiles, UnitTiles, Weights>(plan, operands, epilogue, InputsOfLaunch(), [] {});
 }
 

@@ -1,4 +1,3 @@
-#include "gpu/transformer/kernels/cuda/many_rows_product_launch.hpp"
 #include "gpu/transformer/kernels/cuda/product_launch.hpp"
 #include "gpu/transformer/kernels/cuda/warpgroup_product_launch.hpp"
 
@@ -40,9 +39,6 @@ void launch_any(simt::Stream& stream, const ProductPlan& plan, const ProductOper
   switch (plan.form) {
     case ProductForm::chunks:
       launch_chunks(stream, plan, operands, epilogue);
-      break;
-    case ProductForm::tiles:
-      launch_many_rows_product(stream, plan, operands, epilogue);
       break;
     case ProductForm::warpgroups:
       launch_warpgroup_product(stream, plan, operands, epilogue);

@@ -37,7 +37,6 @@ enum class Adding : unsigned {
 /// Which kernel a product is. It changes no bit.
 enum class ProductForm : unsigned {
   chunks,      ///< product: chunks of at most 32 tokens
-  tiles,       ///< many_rows_product: tiles of 128 tokens
   warpgroups,  ///< warpgroup_product: 64, 128 or 256 tokens, by the steps that Hopper alone has
 };
 
@@ -92,69 +91,5 @@ struct ProductLayout {
     return ring_bytes(stages) + inputs_bytes(window, rows) + factor_bytes + added;
   }
 };
-
-/// Where things are in the shared memory of a block of many_rows_product, which has 128 outputs of
-/// 128 tokens. A stage is 32 inputs of them, two steps. Four warps have 64 outputs of 64 tokens
-/// each.
-///   ring    [3 stages] of: weights [8 tiles, 2 steps, 32 lanes] of 16 bytes, and
-///           inputs [128 tokens, 4] of 16 bytes
-///   total   [4 warps, 4 tiles, 8 tokens' tiles, 4, 32 lanes] float32: the segments added so far,
-///           each by the thread that has its sums
-/// Two such blocks fit a multiprocessor that has 227 KiB.
-struct ManyRowsLayout {
-  static constexpr unsigned token_tiles = 16;  ///< of 8 tokens
-  static constexpr unsigned tokens = 8 * token_tiles;
-  static constexpr unsigned tiles = 8;  ///< of 16 outputs
-  static constexpr unsigned warp_tiles = 4;
-  static constexpr unsigned warp_token_tiles = 8;
-  static constexpr unsigned warps = tiles / warp_tiles * (token_tiles / warp_token_tiles);
-  static constexpr unsigned threads = warps * 32;
-  static constexpr unsigned stages = 3;
-  static constexpr unsigned stage_inputs = 2 * step_inputs;
-  static constexpr unsigned segment_stages = segment_inputs / stage_inputs;
-  static constexpr unsigned tile_vectors = 2 * 32;
-  static constexpr unsigned weight_vectors = tiles * tile_vectors;
-  static constexpr unsigned row_vectors = stage_inputs / 8;
-  static constexpr unsigned stage_vectors = weight_vectors + tokens * row_vectors;
-  static constexpr std::size_t ring_bytes = std::size_t{stages} * stage_vectors * 16;
-  static constexpr std::size_t total_bytes =
-      std::size_t{tiles} * tile_outputs * tokens * sizeof(float);
-  static constexpr std::size_t shared_bytes = ring_bytes + total_bytes;
-
-  /// The inputs that a thread copies: 16 bytes, `piece`, of the token, and of every token
-  /// rows_at_once further on.
-  static constexpr unsigned rows_at_once = threads / row_vectors;
-  TEMPERA_HOST_DEVICE static constexpr unsigned piece_of(unsigned thread) {
-    return thread % row_vectors;
-  }
-  TEMPERA_HOST_DEVICE static constexpr unsigned token_of(unsigned thread) {
-    return thread / row_vectors;
-  }
-  /// Where in a stage's inputs the 16 bytes `piece` of a token are. Pieces take turns, so that
-  /// those of eight neighbouring tokens are in eight different groups of banks.
-  TEMPERA_HOST_DEVICE static constexpr unsigned input_place(unsigned token, unsigned piece) {
-    return token * row_vectors + (piece ^ (token / 2 % row_vectors));
-  }
-  /// Where in `total` number i of the sums is that a lane has of a tile of outputs and eight
-  /// tokens. Lanes take turns, so that the 16 outputs of a token, and of the tile after it, are in
-  /// different banks.
-  TEMPERA_HOST_DEVICE static constexpr unsigned sum_place(unsigned warp, unsigned tile,
-                                                          unsigned tokens_tile, unsigned i,
-                                                          unsigned lane) {
-    const unsigned turn = i / 2 + (tile ^ (tile / 2)) % 2 * 2;
-    const unsigned of_warp = (tile * warp_token_tiles + tokens_tile) * 4 + i;
-    return (warp * (warp_tiles * warp_token_tiles * 4) + of_warp) * 32 + (lane ^ turn);
-  }
-  /// The same by a tile of the block's 8, an output of its 16, and a token of the block's 128.
-  TEMPERA_HOST_DEVICE static constexpr unsigned result_place(unsigned tile, unsigned output,
-                                                             unsigned token) {
-    const unsigned warp = tile / warp_tiles + token / (8 * warp_token_tiles) * (tiles / warp_tiles);
-    return sum_place(warp, tile % warp_tiles, token / 8 % warp_token_tiles,
-                     output / 8 * 2 + token % 2, output % 8 * 4 + token % 8 / 2);
-  }
-};
-
-/// Whether many_rows_product can take so many inputs: whole stages of them.
-constexpr bool fills_stages(std::size_t in) { return in % ManyRowsLayout::stage_inputs == 0; }
 
 }  // namespace tempera::gpu

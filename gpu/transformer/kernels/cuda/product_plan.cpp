@@ -72,33 +72,6 @@ std::optional<ProductPlan> cheapest(ProductPlan plan, bool gated, const ProductD
   return best;
 }
 
-// By calculated rates, and what an H200 took of 512 rows: 1.66 and 1.81 times as long, for each
-// warp waits for its own steps. A stage of a block is 256 steps of the tensor cores, 0.6 a cycle.
-// Of shared memory, 128 bytes a cycle, it writes 16 KiB and reads 32; to that come 64 KiB in and
-// out for each segment that is added. From the second-level cache it has 16 KiB, and the results go
-// there once. The slowest of the three bounds it. A block that has its multiprocessor alone waits
-// 40 ns a stage for its barrier and its first operands; two wait for each other's.
-double nanoseconds_of_many_rows(const ProductPlan& plan, unsigned multiprocessors) {
-  using Layout = ManyRowsLayout;
-  constexpr double alone = 40;
-  constexpr double begin_and_end = 700;
-  constexpr double vector_bytes = 16;
-  const double stages = double(plan.in) / Layout::stage_inputs;
-  const double tensor_cores = stages * 2 * Layout::tiles * Layout::token_tiles / 0.6 / h200_cycles;
-  const double stage_bytes = Layout::stage_vectors * vector_bytes;
-  constexpr double read_again = 2;  // weights by two warps, and inputs by two
-  const double shared =
-      (stages * (1 + read_again) * stage_bytes + 2.0 * plan.segments * Layout::total_bytes) / 128 /
-      h200_cycles;
-  const double second_level = (stages * stage_bytes + Layout::total_bytes) / h200_cache;
-  const unsigned jobs = quotient_up(plan.jobs(), multiprocessors);
-  constexpr double measured = 1.7;
-  const double busiest =
-      measured * (jobs * std::max({tensor_cores, shared, second_level}) +
-                  jobs % 2 * stages * alone + quotient_up(jobs, 2) * begin_and_end);
-  return launch_nanoseconds + std::max(busiest, memory_nanoseconds(plan, multiprocessors));
-}
-
 }  // namespace
 
 SecondPhase second_phase(const ProductPlan& plan, bool gated, unsigned multiprocessors) {
@@ -179,8 +152,6 @@ double nanoseconds_of_adding(const ProductPlan& plan, bool gated, unsigned multi
 
 double predicted_nanoseconds(const ProductPlan& plan, bool gated, unsigned multiprocessors) {
   switch (plan.form) {
-    case ProductForm::tiles:
-      return nanoseconds_of_many_rows(plan, multiprocessors);
     case ProductForm::warpgroups:
       return nanoseconds_of_warpgroups(plan, multiprocessors) +
              nanoseconds_of_adding(plan, gated, multiprocessors);
@@ -188,32 +159,6 @@ double predicted_nanoseconds(const ProductPlan& plan, bool gated, unsigned multi
       return nanoseconds_of_chunks(plan, multiprocessors) +
              nanoseconds_of_adding(plan, gated, multiprocessors);
   }
-}
-
-std::optional<ProductPlan> plan_many_rows(unsigned rows, unsigned in, unsigned out, unsigned tiles,
-                                          bool gated, const ProductDevice& device) {
-  using Layout = ManyRowsLayout;
-  if (!fills_stages(in) || Layout::shared_bytes > device.shared_bytes) return std::nullopt;
-  ProductPlan plan{};
-  plan.form = ProductForm::tiles;
-  plan.rows = rows;
-  plan.token_tiles = Layout::token_tiles;
-  plan.stages = Layout::stages;
-  plan.in = in;
-  plan.out = out;
-  plan.tiles = tiles;
-  plan.unit_tiles = gated ? 2 : 1;
-  plan.units = gated ? tiles / 2 : quotient_up(out, tile_outputs);
-  plan.segments = quotient_up(in, segment_inputs);
-  plan.job_units = Layout::tiles / plan.unit_tiles;
-  plan.parts = 1;
-  plan.part_segments = plan.segments;
-  plan.chunks = quotient_up(rows, Layout::tokens);
-  plan.window = 1;
-  plan.blocks = plan.jobs();
-  plan.adding = Adding::own_block;
-  plan.shared_bytes = Layout::shared_bytes;
-  return plan;
 }
 
 namespace {
@@ -253,11 +198,9 @@ ProductPlan plan_product(unsigned rows, unsigned in, unsigned out, unsigned tile
   const auto time_of = [&](const ProductPlan& each) {
     return predicted_nanoseconds(each, gated, device.multiprocessors);
   };
-  const auto take_if_faster = [&](const std::optional<ProductPlan>& other) {
-    if (other && time_of(*other) < time_of(best)) best = *other;
-  };
-  if (rows > 64) take_if_faster(plan_many_rows(rows, in, out, tiles, gated, device));
-  if (rows > 32) take_if_faster(plan_warpgroups(rows, in, out, tiles, gated, device));
+  if (rows <= 32) return best;
+  const auto other = plan_warpgroups(rows, in, out, tiles, gated, device);
+  if (other && time_of(*other) < time_of(best)) best = *other;
   return best;
 }
 

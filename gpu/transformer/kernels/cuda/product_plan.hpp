@@ -90,11 +90,6 @@ double predicted_nanoseconds(const ProductPlan& plan, bool gated, unsigned multi
 /// How a matrix stores its weights.
 enum class WeightForm : unsigned { fragments, quantised };
 
-/// The plan of many_rows_product, a block for each 128 outputs of 128 tokens; none if the device
-/// has too little shared memory for it, or if the inputs are not a multiple of 32.
-std::optional<ProductPlan> plan_many_rows(unsigned rows, unsigned in, unsigned out, unsigned tiles,
-                                          bool gated, const ProductDevice& device);
-
 /// The plan of warpgroup_product that is predicted to take least, for one of warpgroup_blocks and
 /// some number of parts; none if the device has no such steps or too little shared memory, or if
 /// the inputs are not a multiple of 64.
@@ -102,8 +97,8 @@ std::optional<ProductPlan> plan_warpgroups(unsigned rows, unsigned in, unsigned 
                                            bool gated, const ProductDevice& device);
 
 /// The cut of the least predicted_nanoseconds, of those for the largest chunks of tokens and
-/// then the deepest ring that the device has room for. For weights in fragments plan_many_rows of
-/// more than 64 rows, or plan_warpgroups of more than 32, if that is predicted to take less.
+/// then the deepest ring that the device has room for. For weights in fragments and more than 32
+/// rows plan_warpgroups, if that is predicted to take less.
 /// @param tiles of 16 outputs that the matrix has; of a gated one, gate's and up's together
 /// @throw BadInput if the device has too little shared memory for any cut
 ProductPlan plan_product(unsigned rows, unsigned in, unsigned out, unsigned tiles, bool gated,

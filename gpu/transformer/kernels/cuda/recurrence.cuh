@@ -118,8 +118,6 @@ TEMPERA_ON_DEVICE inline ConvolutionWindow window_of(const RecurrentShape& shape
 TEMPERA_KERNEL(convolving_warps * 32)
 convolve_heads(const RecurrentShape shape, const RecurrentWeights weights, const TokenRows batch,
                const PagePart inputs, float* projected, float* convolved) {
-  simt::let_next_begin();
-  simt::wait_for_inputs();
   const auto key_dim = static_cast<unsigned>(shape.key_dim);
   const auto value_dim = static_cast<unsigned>(shape.value_dim);
   const auto key_heads = static_cast<unsigned>(shape.key_heads);
@@ -242,8 +240,6 @@ TEMPERA_KERNEL(walking_threads)
 walk_head(const RecurrentShape shape, const RecurrentWeights weights, const TokenRows batch,
           const RecurrentStates states, const float* projected, const float* convolved,
           unsigned group, std::uint16_t* answers) {
-  simt::let_next_begin();
-  simt::wait_for_inputs();
   const unsigned head = simt::block().x;
   const unsigned record = simt::block().y;
   const RecurrentRows& records = batch.recurrent;

@@ -21,8 +21,6 @@ template <class Elements>
 TEMPERA_KERNEL(rotary_warps * 32, 4)
 rotate_heads(const AttentionShape shape, const HeadRotation rotation, const TokenRows batch,
              const PagePart keys, const PagePart values, float* query_key_value) {
-  simt::let_next_begin();
-  simt::wait_for_inputs();
   const auto heads = static_cast<unsigned>(shape.heads);
   const auto key_heads = static_cast<unsigned>(shape.key_value_heads);
   const auto size = static_cast<unsigned>(shape.head_dim);

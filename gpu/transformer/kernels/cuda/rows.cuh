@@ -21,8 +21,6 @@ constexpr unsigned row_threads = 256;
 /// Grid: rows. fragments: [vocabulary / 16, steps, 32 lanes, 4]; states: [rows, size].
 TEMPERA_KERNEL(row_threads)
 embed_rows(const std::uint32_t* fragments, const TokenRows batch, unsigned size, float* states) {
-  simt::let_next_begin();
-  simt::wait_for_inputs();
   const unsigned row = simt::block().x;
   const unsigned token = batch.tokens[row];
   const unsigned steps = (size + 15) / 16;
@@ -43,8 +41,6 @@ embed_rows(const std::uint32_t* fragments, const TokenRows batch, unsigned size,
 TEMPERA_KERNEL(row_threads)
 embed_quantised_rows(const QuantisedWeights embedding, const TokenRows batch, unsigned size,
                      float* states) {
-  simt::let_next_begin();
-  simt::wait_for_inputs();
   const unsigned row = simt::block().x;
   const unsigned token = batch.tokens[row];
   for (unsigned i = simt::thread(); i < size; i += row_threads) {
@@ -73,8 +69,6 @@ TEMPERA_ON_DEVICE inline void normalize_by_block(const float* x, const float* we
 TEMPERA_KERNEL(row_threads)
 normalize_rows(const float* states, const float* weight, unsigned size, float epsilon,
                std::uint16_t* normed) {
-  simt::let_next_begin();
-  simt::wait_for_inputs();
   const std::size_t begin = std::size_t{simt::block().x} * size;
   normalize_by_block(states + begin, weight, size, epsilon, normed + begin);
 }
@@ -84,8 +78,6 @@ normalize_rows(const float* states, const float* weight, unsigned size, float ep
 TEMPERA_KERNEL(row_threads)
 normalize_into_slots(const float* states, const float* weight, const TokenRows batch, unsigned size,
                      float epsilon, const PagePart target) {
-  simt::let_next_begin();
-  simt::wait_for_inputs();
   const unsigned row = simt::block().x;
   const unsigned position = batch.positions[row];
   std::uint16_t* const page =
@@ -98,8 +90,6 @@ normalize_into_slots(const float* states, const float* weight, const TokenRows b
 TEMPERA_KERNEL(row_threads)
 gather_slots(const CachedRows batch, unsigned size, const PagePart source,
              std::uint16_t* gathered) {
-  simt::let_next_begin();
-  simt::wait_for_inputs();
   const unsigned row = simt::block().x;
   const std::uint16_t* const from =
       part_of_page<std::uint16_t>(source, batch.pages[row]) + std::size_t{batch.slots[row]} * size;
@@ -113,8 +103,6 @@ TEMPERA_KERNEL(row_threads)
 normalize_and_gather_slots(const float* states, const float* weight, const TokenRows computed,
                            const CachedRows asked, unsigned size, float epsilon,
                            const PagePart part, std::uint16_t* gathered) {
-  simt::let_next_begin();
-  simt::wait_for_inputs();
   const unsigned row = simt::block().x;
   const unsigned position = computed.positions[row];
   std::uint16_t* const page =
@@ -132,8 +120,6 @@ normalize_and_gather_slots(const float* states, const float* weight, const Token
 TEMPERA_KERNEL(row_threads)
 copy_whole_pages(const std::uint32_t* sources, const std::uint32_t* targets,
                  const PageMemory memory) {
-  simt::let_next_begin();
-  simt::wait_for_inputs();
   const unsigned copy = simt::block().y;
   copy_page(memory, sources[copy], targets[copy], simt::block().x * row_threads + simt::thread(),
             simt::blocks().x * row_threads);

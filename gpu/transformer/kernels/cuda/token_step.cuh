@@ -82,8 +82,6 @@ TEMPERA_ON_DEVICE inline void copy_for_step(const PagedCache::PageCopy* copies, 
 TEMPERA_KERNEL(step_threads)
 begin_step(const StepUpdate update, const StepTables tables, const std::uint64_t* drawn,
            const PageMemory memory, const PageMemory states) {
-  simt::let_next_begin();
-  simt::wait_for_inputs();
   const unsigned first = simt::block().x * step_threads + simt::thread();
   const unsigned stride = simt::blocks().x * step_threads;
   const StepCounts counts = *update.counts;
@@ -129,8 +127,7 @@ class CudaTokenStep final : public TokenStep {
   struct Shape {
     std::size_t rows = 0;     // a power of two
     std::size_t context = 0;  // above every position: a power of two, or the model's longest text
-    bool overlapped = false;  // as the stream's kernels are when it is captured
-    bool joined = false;      // likewise
+    bool joined = false;      // as the stream's kernels are when it is captured
     bool shares = false;      // whether half of what rows read is shared, and read once
     friend auto operator<=>(const Shape&, const Shape&) = default;
   };
@@ -375,7 +372,6 @@ inline std::vector<ScoredToken> CudaTokenStep::run(const StepModel& model,
   }
   const RowRequests requests = requests_of(draws);
   Shape shape = shape_of(model, rows);
-  shape.overlapped = stream_.overlapped;
   shape.joined = stream_.joined;
   if (std::exchange(in_step_, true)) room_ = {};
   make_room(model, shape, requests.powers.size());

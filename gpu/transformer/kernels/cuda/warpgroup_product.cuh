@@ -3,8 +3,9 @@
 #include <cstdint>
 
 #include "gpu/device/simt/warpgroup_steps.hpp"
-#include "gpu/transformer/kernels/cuda/many_rows_product.cuh"
+#include "gpu/transformer/kernels/cuda/product_plan.hpp"
 #include "gpu/transformer/kernels/cuda/warpgroup_layout.hpp"
+#include "gpu/transformer/kernels/cuda/weight_stream.cuh"
 
 // y = W x for more than 32 rows by steps that four warps take together (wgmma), which Hopper alone
 // has. The bits are those of `product`: segments of 512 inputs, each a chain of ascending steps of
@@ -15,6 +16,66 @@
 // steps is on its way while the copies of the next stage are waited for.
 
 namespace tempera::gpu::inline TEMPERA_SIMT_FORM {
+
+/// What one thread copies of every stage: a lane's part of a tile of weights or two, and 16 bytes
+/// of some tokens' inputs. Where the matrix or the batch ends, the last tile and the last row are
+/// copied again; nobody stores what becomes of them.
+template <class Layout, bool Gated>
+struct StageCopies {
+  static constexpr unsigned own_tiles = Layout::tiles / Layout::warps;
+  static constexpr unsigned row_copies = Layout::tokens * Layout::row_vectors;
+  static constexpr unsigned own_rows = (row_copies + Layout::threads - 1) / Layout::threads;
+
+  FragmentWeights::Tile tiles[own_tiles];
+  const std::uint16_t* rows[own_rows];
+
+  /// Which tile of the matrix is number `place` of the block's. If the product is gated, gate and
+  /// up of a unit are neighbours.
+  TEMPERA_ON_DEVICE static unsigned tile_at(const ProductPlan& plan, const ProductJob& job,
+                                            unsigned place) {
+    constexpr unsigned together = Gated ? 2 : 1;
+    const unsigned unit = job.first_unit + place / together;
+    const unsigned last = plan.units - 1;
+    return (unit < last ? unit : last) + place % together * (plan.tiles / 2);
+  }
+
+  TEMPERA_ON_DEVICE StageCopies(const ProductPlan& plan, const ProductJob& job,
+                                const ProductOperands& operands) {
+    const FragmentWeights matrix = FragmentWeights::of(operands);
+    TEMPERA_UNROLL
+    for (unsigned i = 0; i < own_tiles; ++i) {
+      tiles[i] = matrix.tile(tile_at(plan, job, simt::warp() * own_tiles + i), product_steps(plan));
+    }
+    const unsigned last = plan.rows - 1;
+    TEMPERA_UNROLL
+    for (unsigned i = 0; i < own_rows; ++i) {
+      const unsigned token = job.chunk * Layout::tokens + token_of(i);
+      rows[i] =
+          operands.inputs.rows + std::size_t{token < last ? token : last} * plan.in + piece() * 8;
+    }
+  }
+
+  TEMPERA_ON_DEVICE static unsigned piece() { return Layout::piece_of(simt::thread()); }
+  TEMPERA_ON_DEVICE static unsigned token_of(unsigned i) {
+    return i * Layout::rows_at_once + Layout::token_of(simt::thread());
+  }
+
+  TEMPERA_ON_DEVICE void ask_for_weights(unsigned stage, simt::Vector16* slot) const {
+    TEMPERA_UNROLL
+    for (unsigned i = 0; i < own_tiles; ++i) {
+      const unsigned place = simt::warp() * own_tiles + i;
+      FragmentWeights::fetch(tiles[i], 2 * stage, true, slot + place * Layout::tile_vectors);
+    }
+  }
+  TEMPERA_ON_DEVICE void ask_for_inputs(unsigned stage, simt::Vector16* slot) const {
+    TEMPERA_UNROLL
+    for (unsigned i = 0; i < own_rows; ++i) {
+      if (row_copies % Layout::threads != 0 && token_of(i) >= Layout::tokens) continue;
+      simt::copy_async(slot + Layout::weight_vectors + Layout::input_place(token_of(i), piece()),
+                       rows[i] + stage * Layout::stage_inputs);
+    }
+  }
+};
 
 /// A warp's weights of one stage, as its steps take them.
 template <class Layout>
@@ -70,6 +131,51 @@ TEMPERA_ON_DEVICE inline void store_segment(const ProductPlan& plan, const Produ
   }
 }
 
+/// Hands the totals to the epilogue: sixteen neighbouring threads have a tile of one token.
+template <class Layout, class Epilogue>
+TEMPERA_ON_DEVICE inline void finish_results(const ProductPlan& plan, const ProductJob& job,
+                                             const float* total, const Epilogue& epilogue) {
+  constexpr unsigned together = Epilogue::gated ? 2 : 1;  // tiles that make a result
+  constexpr unsigned token_results = Layout::tiles / together * tile_outputs;
+  constexpr unsigned tokens_at_once = Layout::threads / token_results;
+  const unsigned unit = simt::thread() % token_results / tile_outputs;
+  const unsigned output = simt::thread() % tile_outputs;
+  const unsigned index = (job.first_unit + unit) * tile_outputs + output;
+  const bool there = unit < job.units && index < plan.out;
+  const unsigned first_token = job.chunk * Layout::tokens;
+  const unsigned left = plan.rows - first_token;
+  const unsigned tokens = left < Layout::tokens ? left : Layout::tokens;
+  const auto sum = [&](unsigned token, unsigned tile) {
+    return total[Layout::result_place(unit * together + tile, output, token)];
+  };
+  // A warp has results of one token, so all of it goes round together.
+  if constexpr (Epilogue::adds) {
+    constexpr unsigned asked_together = 8;
+    for (unsigned begin = simt::thread() / token_results; begin < tokens;
+         begin += asked_together * tokens_at_once) {
+      float before[asked_together] = {};
+      TEMPERA_UNROLL
+      for (unsigned i = 0; i < asked_together; ++i) {
+        const unsigned token = begin + i * tokens_at_once;
+        if (there && token < tokens) before[i] = epilogue.before(plan, first_token + token, index);
+      }
+      TEMPERA_UNROLL
+      for (unsigned i = 0; i < asked_together; ++i) {
+        const unsigned token = begin + i * tokens_at_once;
+        if (there && token < tokens)
+          epilogue.store(plan, first_token + token, index, before[i] + sum(token, 0));
+      }
+    }
+  } else {
+    for (unsigned token = simt::thread() / token_results; token < tokens; token += tokens_at_once) {
+      float values[2] = {};
+      TEMPERA_UNROLL
+      for (unsigned tile = 0; tile < together; ++tile) values[tile] = sum(token, tile);
+      epilogue(plan, first_token + token, index, values, there);
+    }
+  }
+}
+
 /// One block's outputs and tokens, and some of their segments. Grid: plan.blocks, a block for each
 /// job; threads and shared memory: WarpgroupLayout's. If the plan cuts the inputs, add_segments
 /// ends the product.
@@ -80,7 +186,6 @@ warpgroup_product(const ProductPlan plan, const ProductOperands operands, const 
   auto* const ring = simt::shared_memory<simt::Vector16>();
   auto* const total = simt::shared_memory<float>(Layout::ring_bytes);
 
-  simt::let_next_begin();
   const ProductJob job = ProductJob::at(plan, simt::block().x);
   const StageCopies<Layout, Epilogue::gated> copies(plan, job, operands);
   const unsigned begin = job.segment_begin * Layout::segment_stages;
@@ -90,7 +195,6 @@ warpgroup_product(const ProductPlan plan, const ProductOperands operands, const 
   for (unsigned i = 0; i < ahead && begin + i < end; ++i) {
     copies.ask_for_weights(begin + i, ring + i * Layout::stage_vectors);
   }
-  simt::wait_for_inputs();  // the weights were there before; all else is the launches' before this
   for (unsigned i = 0; i < ahead; ++i) {
     if (begin + i < end) copies.ask_for_inputs(begin + i, ring + i * Layout::stage_vectors);
     simt::commit_copies();

@@ -84,12 +84,6 @@ Accesses::Counts of_product(unsigned rows, gpu::Adding adding) {
   });
 }
 
-/// 256 rows × 1024 inputs → 128 outputs, by two blocks of many_rows_product.
-gpu::ProductPlan plan_of_many_rows() {
-  const auto plan = gpu::plan_many_rows(256, 1024, 128, 8, false, {2, std::size_t{227} * 1024});
-  REQUIRE(plan.has_value());
-  return *plan;
-}
 /// 1024 inputs, and two blocks of warpgroup_product, one after the other for the tokens.
 gpu::ProductPlan plan_of_four_warps(const gpu::WarpgroupBlock& block = {8, 64}) {
   const auto plan =
@@ -225,7 +219,6 @@ TEST_CASE("the main kernels take turns at banks and touch sectors as planned") {
   std::map<std::string, std::function<Accesses::Counts()>> launches{
       {"product_of_8_rows", [] { return of_product(8, gpu::Adding::own_block); }},
       {"product_of_64_rows", [] { return of_product(64, gpu::Adding::own_block); }},
-      {"product_of_256_rows", [] { return of_plan(plan_of_many_rows()); }},
       {"product_of_four_warps", [] { return of_plan(plan_of_four_warps()); }},
       {"cut_product_last_block", [] { return of_product(64, gpu::Adding::last_block); }},
       {"cut_product_next_kernel", [] { return of_product(64, gpu::Adding::next_kernel); }},
@@ -276,20 +269,6 @@ TEST_CASE("rows that share pages read their keys and values once") {
   CHECK(apart - alone > 3 * (pages - pages / 100));
   // A row also reads its queries, and writes what it keeps of each split.
   CHECK(together - alone < 3 * (alone - pages) + pages / 10);
-}
-
-TEST_CASE("a block of a product of many rows moves the bytes that its prediction counts") {
-  using Layout = gpu::ManyRowsLayout;
-  const gpu::ProductPlan plan = plan_of_many_rows();
-  const std::uint64_t stages = plan.in / Layout::stage_inputs;
-  constexpr std::uint64_t stage_bytes = std::uint64_t{Layout::stage_vectors} * 16;
-  const Accesses::Counts found = of_plan(plan);
-  CHECK(found.sectors == plan.blocks * (stages * stage_bytes + Layout::total_bytes) / 32);
-  // Every stage is read twice, and every segment's sums go in and out. What copies write is not
-  // counted here: once a stage.
-  const std::uint64_t shared_bytes =
-      stages * 2 * stage_bytes + std::uint64_t{2} * plan.segments * Layout::total_bytes;
-  CHECK(found.turns == plan.blocks * shared_bytes / 128);
 }
 
 TEST_CASE("a block of a product by four warps moves the bytes that its prediction counts") {

@@ -11,7 +11,6 @@ namespace tempera::lab::ptx {
 namespace {
 
 using Load = GlobalMemory::Load;
-constexpr std::uint32_t poisoned = 0xFFFFFFFFU;
 
 /// A launch of two blocks, in which any thread can act next.
 struct TwoBlocks {
@@ -90,23 +89,12 @@ TEST_CASE("what one thread of a block has heard, another fences for beyond a bar
   CHECK(run.read(1, 0) == 7);  // no barrier since that fence
 }
 
-TEST_CASE("the first launch of a stream has none before it") {
+TEST_CASE("what a launch before has written is there") {
   TwoBlocks run;
   run.write(0, 0, 8);
-  run.memory.begin_launch(GlobalMemory::Before::nothing);
+  CHECK(run.read(1, 1) == 7);
+  run.memory.begin_launch();
   CHECK(run.read(1, 1) == 8);
-}
-
-TEST_CASE("what the launch before has written is poison until a thread has waited for it") {
-  TwoBlocks run;
-  run.write(0, 0, 8);
-  run.memory.begin_launch();
-  CHECK(run.read(1, 1) == poisoned);
-  run.as(1, 0).wait_for_inputs();
-  CHECK(run.read(1, 0) == 8);
-  CHECK(run.read(1, 1) == poisoned);  // each thread for itself
-  run.memory.begin_launch();
-  CHECK(run.read(0, 0) == 8);  // two launches ago
 }
 
 TEST_CASE("a copy of 16 bytes brings what the thread may see, word by word") {

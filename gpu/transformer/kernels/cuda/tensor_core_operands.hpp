@@ -11,8 +11,17 @@ namespace tempera::gpu {
 
 /// What the operands of a tile are made to show. Sums of small whole numbers are exact by any rule:
 /// if they differ an operand was not where the instruction looked for it.
-enum class Operands : std::uint32_t { spread, subnormal, cancelling, extreme, with_zeros, whole };
-inline constexpr std::uint32_t kinds_of_operands = 6;
+enum class Operands : std::uint32_t {
+  spread,
+  subnormal,
+  cancelling,
+  extreme,
+  with_zeros,
+  whole,
+  of_subnormals,  // each product has a subnormal factor and a large one
+  beside_zeros,   // small products, and zeros of a large factor and 0
+};
+inline constexpr std::uint32_t kinds_of_operands = 8;
 
 inline namespace TEMPERA_INSTRUCTION_SET {
 
@@ -45,6 +54,16 @@ TEMPERA_HOST_DEVICE inline std::uint16_t operand_bits(std::uint32_t tile, std::u
       if (word.limb[2] % 2 == 0) return static_cast<std::uint16_t>(sign << 15);
       exponent = 60 + word.limb[3] % 140;
       break;
+    case Operands::of_subnormals:
+      exponent = matrix == 0 ? 0 : 190 + word.limb[2] % 12;
+      break;
+    case Operands::beside_zeros: {
+      // The two factors of a product are 0 and large, or both are small.
+      const bool is_zero = philox({{tile, 3, k, 0}}, 0x7E57).limb[0] % 2 == 0;
+      if (is_zero && matrix == 0) return static_cast<std::uint16_t>(sign << 15);
+      exponent = is_zero ? 200 + word.limb[2] % 30 : 100 + word.limb[2] % 12;
+      break;
+    }
     case Operands::whole:
       return to_bfloat16(static_cast<float>(static_cast<int>(word.limb[0] % 17) - 8));
   }
@@ -73,6 +92,10 @@ TEMPERA_HOST_DEVICE inline std::uint32_t accumulator_bits(std::uint32_t tile, st
       return sign | (200 + word.limb[2] % 55) << 23 | fraction;
     case Operands::with_zeros:
       return word.limb[2] % 2 == 0 ? sign : sign | (60 + word.limb[3] % 140) << 23 | fraction;
+    case Operands::of_subnormals:
+      return sign | (40 + word.limb[2] % 40) << 23 | fraction;
+    case Operands::beside_zeros:
+      return sign | (60 + word.limb[2] % 30) << 23 | fraction;
     case Operands::whole: {
       const auto value = static_cast<float>(static_cast<int>(word.limb[0] % 2001) - 1000);
       std::uint32_t bits = 0;
@@ -84,16 +107,5 @@ TEMPERA_HOST_DEVICE inline std::uint32_t accumulator_bits(std::uint32_t tile, st
 }
 
 }  // namespace TEMPERA_INSTRUCTION_SET
-
-/// One step of the tensor core for each tile, on the device: D = A B + C, [tiles, 16, 8], as bits.
-/// A is [16, 16], B [8, 16] by its columns, both as operand_bits gives them.
-void take_tensor_core_steps(std::uint32_t tiles, std::uint32_t* results);
-
-/// Why no step can be taken by wgmma; empty if it can: on Hopper, in a build that has code for
-/// sm_90a.
-std::string why_no_wgmma();
-/// Does what take_tensor_core_steps does, by wgmma with both operands in shared memory.
-/// @throw std::runtime_error if the device refuses
-void take_wgmma_steps(std::uint32_t tiles, std::uint32_t* results);
 
 }  // namespace tempera::gpu
