@@ -122,7 +122,7 @@ void say_unread_speed(const std::string& damage) {
 void take_settings(SampleOptions& options, const nlohmann::json& config, const std::string& file) {
   options.settings = gpu::SamplingSettings::from_json(config, file);
   options.settings.options.prefetch = options.wish.options.prefetch;
-  gpu::refuse_idle_prefetch(options.settings, gpu::Spelling::flags);
+  gpu::check_prefetch(options.settings, gpu::Spelling::flags);
 }
 
 /// Prints what a finished run's folder holds.

@@ -2,6 +2,7 @@
 
 #include "cli/terminal/columns.hpp"
 #include "cli/terminal/option_values.hpp"
+#include "gpu/session/cost.hpp"
 #include "gpu/session/defaults.hpp"
 #include "gpu/session/presets.hpp"
 
@@ -70,16 +71,16 @@ void SamplerFlags::add_stages(CLI::App& command) {
                         "Block width B of the stages (default: T/4)"),
        said_.block, &gpu::SamplerWish::block);
   keep(add_whole_numbers(
-           command, "--rounds", said_.rounds, {0, gpu::addressable_turns - 1},
+           command, "--rounds", said_.rounds, {0, gpu::most_prefetch},
            "Rounds N_m: one number, or one for each stage" + default_text(gpu::defaults::rounds)),
        said_.rounds, &gpu::SamplerWish::rounds);
   keep(add_whole_numbers(command, "--local-moves", said_.local_moves,
-                         {0, gpu::addressable_turns - 1},
+                         {0, gpu::most_prefetch},
                          "Local moves of each rung in a round, n_local: one number, or one for "
                          "each stage" +
                              default_text(gpu::defaults::local_moves)),
        said_.local_moves, &gpu::SamplerWish::local_moves);
-  keep(add_whole_numbers(command, "--sweeps", said_.sweeps, {0, gpu::addressable_turns - 1},
+  keep(add_whole_numbers(command, "--sweeps", said_.sweeps, {0, gpu::most_prefetch},
                          "Sweeps in a round, n_sweep: one number, or one for each stage" +
                              default_text(gpu::defaults::sweeps)),
        said_.sweeps, &gpu::SamplerWish::sweeps);
@@ -123,7 +124,7 @@ void SamplerFlags::add_answers(CLI::App& command) {
                    "End a proposal as soon as its rejection is certain: no answer, record or "
                    "acceptance changes, only the tokens drawn");
   add_whole_number(
-      command, "--prefetch", said_.options.prefetch, {0, gpu::addressable_turns - 1},
+      command, "--prefetch", said_.options.prefetch, {0, gpu::most_prefetch},
       "Local moves of each rung that may begin ahead of the one under way, those of the stage's "
       "later rounds too. They begin as if no move or swap before them changed the record "
       "(default: " +

@@ -2,27 +2,29 @@
 
 #include <algorithm>
 #include <iterator>
-#include <stdexcept>
+#include <new>
 #include <utility>
 
 #include "gpu/engine/negative_entropy.hpp"
+#include "gpu/model/no_room.hpp"
 
 namespace tempera::gpu {
 
 void Engine::run(std::span<Task> samplers) {
-  waiting_.clear();
+  going_on_ = {};
   for (Task& sampler : samplers) sampler.start();
-  do {
+  for (;;) {
     for (const Task& sampler : samplers) sampler.rethrow();
-    if (waiting_.empty()) break;
+    if (!is_anyone_waiting()) return;
+    resume_paused();
+    if (needed_.empty() && ahead_.empty()) continue;
     answer_batch();
     let_go_on();
-  } while (!waiting_.empty());
-  for (const Task& sampler : samplers) sampler.rethrow();
+  }
 }
 
-Engine::TaskId Engine::add(Task sampler, Ended ended) {
-  added_.emplace(next_task_, Added{std::move(sampler), std::move(ended)});
+Engine::TaskId Engine::add(Task sampler, Ended ended, const Share& share) {
+  added_.emplace(next_task_, Added{std::move(sampler), std::move(ended), share});
   return next_task_++;
 }
 
@@ -35,27 +37,47 @@ void Engine::remove(TaskId sampler) {
 
 bool Engine::step() {
   is_going_on_ = true;
+  resume_paused();
   start_added();
   is_going_on_ = false;
   end_what_is_over();
-  if (!waiting_.empty()) {
+  if (!needed_.empty() || !ahead_.empty()) {
     try {
       answer_batch();
     } catch (const ModelError&) {
       answer_one_by_one();
+    } catch (const NoRoom&) {
+      answer_one_by_one();
+    } catch (const std::bad_alloc&) {
+      fail_batch();
     }
     is_going_on_ = true;
     let_go_on();
     is_going_on_ = false;
     end_what_is_over();
   }
-  return !waiting_.empty() || (!added_.empty() && !added_.rbegin()->second.is_started);
+  return is_anyone_waiting() || (!added_.empty() && !added_.rbegin()->second.is_started);
 }
 
 void Engine::start_added() {
   // A sampler that starts may add others, which have greater numbers.
-  for (auto& [id, added] : added_)
-    if (!std::exchange(added.is_started, true)) added.sampler.start();
+  for (auto& [id, added] : added_) {
+    if (std::exchange(added.is_started, true)) continue;
+    going_on_ = added.share;
+    added.sampler.start();
+  }
+}
+
+/// Begins a step's work, with those who have waited for it.
+void Engine::resume_paused() {
+  work_ = 0;
+  ++steps_;
+  while (!paused_.empty() && paused_.front()->step_ < steps_) {
+    Pause& pause = *paused_.front();
+    paused_.pop_front();
+    going_on_ = pause.share_;
+    std::exchange(pause.waiting_, {}).resume();
+  }
 }
 
 /// Ends what was removed, and tells of what has ended.
@@ -72,19 +94,36 @@ void Engine::end_what_is_over() {
   }
 }
 
-void Engine::take_batch() {
-  const auto size = static_cast<std::ptrdiff_t>(std::min(largest_batch_, waiting_.size()));
-  if (order_ == WorkOrder::last_come) std::reverse(waiting_.begin(), waiting_.end());
-  // What is asked ahead of time gets the rows that are left.
-  std::stable_partition(waiting_.begin(), waiting_.end(),
-                        [](const Request* request) { return request->is_needed(); });
-  batch_.assign(waiting_.begin(), waiting_.begin() + size);
-  waiting_.erase(waiting_.begin(), waiting_.begin() + size);
+void Engine::wait(Request& request) {
+  FairQueue<Request>& queue = request.is_needed() ? needed_ : ahead_;
+  request.place_ = queue.push(request.share_, &request);
+  request.queue_ = &queue;
 }
 
-void Engine::take_back(Request* request) {
-  std::erase(waiting_, request);
-  std::replace(batch_.begin(), batch_.end(), request, static_cast<Request*>(nullptr));
+void Engine::take_batch() {
+  // What was asked ahead of time may have come to its turn since.
+  std::vector<Request*> become_needed;
+  ahead_.for_each([&](Request* request) {
+    if (request->is_needed()) become_needed.push_back(request);
+  });
+  for (Request* request : become_needed) {
+    ahead_.leave(request->place_);
+    wait(*request);
+  }
+  batch_.clear();
+  // What is asked ahead of time gets the rows that are left.
+  for (FairQueue<Request>* queue : {&needed_, &ahead_})
+    while (batch_.size() < largest_batch_ && !queue->empty()) {
+      batch_.push_back(queue->take(order_ == WorkOrder::last_come));
+      batch_.back()->queue_ = nullptr;
+    }
+}
+
+void Engine::take_back(Request& request) {
+  if (request.queue_ != nullptr)
+    request.queue_->leave(request.place_);
+  else
+    std::replace(batch_.begin(), batch_.end(), &request, static_cast<Request*>(nullptr));
 }
 
 /// The bits of the passes, then of the draws, whatever else is in the batch.
@@ -156,8 +195,18 @@ void Engine::answer_one_by_one() {
       decode_tokens_ += tokens.size();
     } catch (const ModelError&) {
       request->failure_ = std::current_exception();
+    } catch (const NoRoom&) {
+      request->failure_ = std::current_exception();
+    } catch (const std::bad_alloc&) {
+      request->failure_ = std::current_exception();
     }
   }
+}
+
+/// Fails the requests of a batch whose pass ran out of memory in its middle: a recurrent state may
+/// have been written halfway, so that none of them can be asked for again.
+void Engine::fail_batch() {
+  for (Request* request : batch_) request->failure_ = std::current_exception();
 }
 
 void Engine::let_go_on() {
@@ -165,12 +214,18 @@ void Engine::let_go_on() {
   const auto unfinished = [](const Request* request) {
     return !request->draw_ && !request->is_computed() && !request->failure_;
   };
-  std::copy_if(batch_.begin(), batch_.end(), std::back_inserter(waiting_), unfinished);
+  for (Request* request : batch_)
+    if (unfinished(request)) wait(*request);
   std::erase_if(batch_, unfinished);
+  to_go_on_ = batch_.size();
   // A sampler that goes on may end others, and with them their requests.
-  for (Request*& slot : batch_)
-    if (Request* request = std::exchange(slot, nullptr))
-      std::exchange(request->waiting_, {}).resume();
+  for (Request*& slot : batch_) {
+    --to_go_on_;
+    Request* const request = std::exchange(slot, nullptr);
+    if (request == nullptr) continue;
+    going_on_ = request->share_;
+    std::exchange(request->waiting_, {}).resume();
+  }
 }
 
 }  // namespace tempera::gpu

@@ -7,12 +7,14 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <list>
 #include <map>
 #include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "gpu/engine/fair_queue.hpp"
 #include "gpu/engine/task.hpp"
 #include "gpu/lottery/rows/row_lottery.hpp"
 #include "gpu/model/language_model.hpp"
@@ -59,6 +61,11 @@ class Stopwatch {
 /// request back. Neither changes the answer to any request
 /// (tempera_prefetch.prefetch_changes_no_record).
 ///
+/// If more wait than a batch holds, its rows are dealt to the samplers' shares in turn (FairQueue).
+///
+/// A step is bounded: one pass, and so much work without a pass (pause). Whoever calls step() can
+/// therefore end any sampler at any time.
+///
 /// Samplers come and go while it works: add, remove and step. What is added or removed changes no
 /// bit of what the others draw, for a draw's word depends on its address alone. `run` is the closed
 /// form, in which all samplers are there from the start.
@@ -84,7 +91,8 @@ class Engine {
    public:
     void await_suspend(std::coroutine_handle<> waiting) {
       waiting_ = waiting;
-      engine_.waiting_.push_back(this);
+      share_ = engine_.going_on_;
+      engine_.wait(*this);
     }
 
     Request(const Request&) = delete;
@@ -93,7 +101,7 @@ class Engine {
    protected:
     Request(Engine& engine, Cache& cache) : engine_(engine), cache_(cache) {}
     ~Request() {
-      if (waiting_) engine_.take_back(this);
+      if (waiting_) engine_.take_back(*this);
     }
     bool is_computed() const { return cache_.length() >= prefix_.size(); }
 
@@ -123,6 +131,9 @@ class Engine {
     Cache& cache_;
     std::size_t length_ = 0;           ///< of the cache before the pass under way
     std::coroutine_handle<> waiting_;  ///< until the answer is there
+    Share share_;
+    FairQueue<Request>* queue_ = nullptr;  ///< in which it waits; none while it is in the batch
+    FairQueue<Request>::Place place_;
   };
 
   /// Asks for the token that follows: awaited by a sampler, answered with the token, ℓ_t, and ζ_t
@@ -155,6 +166,47 @@ class Engine {
     void await_resume() const { require_answer(); }
   };
 
+  /// Waits for the next step if samplers have done enough in this one: awaited.
+  class Pause {
+   public:
+    Pause(Engine& engine, std::size_t work) : engine_(engine) { engine_.work_ += work; }
+    ~Pause() {
+      if (waiting_) engine_.paused_.erase(place_);
+    }
+    Pause(const Pause&) = delete;
+    Pause& operator=(const Pause&) = delete;
+    bool await_ready() const { return !engine_.has_done_enough(); }
+    void await_suspend(std::coroutine_handle<> waiting) {
+      waiting_ = waiting;
+      share_ = engine_.going_on_;
+      step_ = engine_.steps_;
+      place_ = engine_.paused_.insert(engine_.paused_.end(), this);
+    }
+    void await_resume() const {}
+
+   private:
+    friend class Engine;
+    Engine& engine_;
+    std::coroutine_handle<> waiting_;
+    Share share_;
+    std::uint64_t step_ = 0;  ///< in which it began
+    std::list<Pause*>::iterator place_;
+  };
+
+  /// To be awaited by a sampler after each piece of work that may come without a pass, so that no
+  /// step lasts long whatever a sampler does. work: in moves, swaps or records looked at. It
+  /// changes no bit.
+  Pause pause(std::size_t work) { return {*this, work}; }
+  /// Whether the next pause waits for the next step.
+  bool has_done_enough() const { return work_ > most_work_of_a_step; }
+  /// How many rows the next batch will have left, as far as that is known: more requests ahead of
+  /// time would only wait.
+  std::size_t free_rows() const {
+    const std::size_t wanted = needed_.size() + ahead_.size() + to_go_on_;
+    return wanted < largest_batch_ ? largest_batch_ - wanted : 0;
+  }
+  std::size_t largest_batch() const { return largest_batch_; }
+
   /// The token that follows what `cache` holds and then `tokens`. No two that wait may share a
   /// cache; the powers of `draw` must not change before it is answered. is_needed: looked at when a
   /// batch is made; while it is false the request is one ahead of time. is_measured: whether the
@@ -182,14 +234,16 @@ class Engine {
 
   /// Takes a sampler, at any time: it starts with the next step. `ended` is called from the step in
   /// which it ends, after all of its coroutine is gone. @pre the task has not started
-  TaskId add(Task sampler, Ended ended = {});
+  TaskId add(Task sampler, Ended ended = {}, const Share& share = {});
   /// Takes a sampler away, at any time. It and its requests are gone when this returns; if a
   /// sampler calls this while the engine lets it go on, they are gone before the next pass. `ended`
   /// is not called. One that has ended, or is unknown, is ignored.
   void remove(TaskId sampler);
   /// Starts what was added, makes one forward pass for those that wait, and lets the samplers go
   /// on. Returns whether any sampler waits or is to start. A row that allows no draw (NaN,
-  /// +infinity or no token: ModelError) fails its own request alone.
+  /// +infinity or no token: ModelError), or that alone finds no memory (NoRoom), fails its own
+  /// request. A pass that runs out of memory in its middle (std::bad_alloc) fails those of its
+  /// batch.
   /// @throw whatever `ended`, the model or the lottery throws else; then the engine is over
   bool step();
 
@@ -211,18 +265,23 @@ class Engine {
   struct Added {
     Task sampler;
     Ended ended;
+    Share share;
     bool is_started = false;
   };
 
   void answer_batch();
   void answer_one_by_one();
+  void fail_batch();
   std::vector<ScoredToken> drawn_tokens(std::span<Pass> passes, std::span<const RowDraw> draws,
                                         bool is_measured);
   void let_go_on();
   void take_batch();
   void start_added();
   void end_what_is_over();
-  void take_back(Request* request);
+  void wait(Request& request);
+  void take_back(Request& request);
+  void resume_paused();
+  bool is_anyone_waiting() const { return !needed_.empty() || !ahead_.empty() || !paused_.empty(); }
 
   LanguageModel& model_;
   RowLottery& rows_;
@@ -230,8 +289,16 @@ class Engine {
   std::size_t largest_batch_;
   std::unique_ptr<FusedDraw> fused_;  ///< the shorter way, if the model has one
   WorkOrder order_;
-  std::vector<Request*> waiting_;
+  FairQueue<Request> needed_;    ///< those that wait
+  FairQueue<Request> ahead_;     ///< those that wait and were asked ahead of time
   std::vector<Request*> batch_;  ///< those that are being answered
+  std::size_t to_go_on_ = 0;     ///< of the batch, those that are answered and not yet resumed
+  Share going_on_;               ///< of the sampler that is being resumed
+  std::list<Pause*> paused_;
+  std::uint64_t steps_ = 0;
+  /// Some milliseconds of a core: a move without a pass, or a swap, takes about a microsecond.
+  static constexpr std::size_t most_work_of_a_step = 4096;
+  std::size_t work_ = 0;  ///< of the step, as pause() counts
   DeviceMemory<float> logits_;
   std::uint64_t decode_tokens_ = 0;
   std::uint64_t batches_ = 0;

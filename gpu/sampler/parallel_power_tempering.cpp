@@ -31,11 +31,18 @@ Task parallel_power_tempering(Chain& chain, const Plan& plan, Progress& progress
         refinements.push_back(refine(progress.replicas[k], chain, plan, k, numbers, law, begun[k]));
       co_await all(std::move(refinements));
       progress.local_moves = numbers.round_end;
-      for (std::size_t b = 0; b < stage.sweeps; ++b)
+      for (std::size_t b = 0; b < stage.sweeps; ++b) {
+        Engine::Pause pause = chain.engine.pause(progress.replicas.size());
+        // What has begun ahead must not go on, in a pass of others, on a record that was swapped.
+        if (chain.engine.has_done_enough())
+          for (MovesAhead& ahead : begun) ahead.clear();
+        co_await pause;
         sweep(progress.replicas, chain, plan.schedule, progress.sweeps++);
+      }
       end_outdated(begun, chain.events);
       ++progress.round;
       report(chain, progress, observer);
+      co_await chain.engine.pause(progress.replicas.size());
     }
   }
 }
@@ -52,6 +59,7 @@ Task truncating_power_sampling(Chain& chain, const Plan& plan, Progress& progres
                                  Turn(chain, 0, progress.local_moves++, Purpose::proposal_token));
       ++progress.round;
       report(chain, progress, observer);
+      co_await chain.engine.pause(progress.replicas.size());
     }
     if (progress.replicas.front().terminated()) co_return;
   }

@@ -24,6 +24,7 @@ Task begin_stage(Chain& chain, Progress& progress, std::size_t horizon, Observer
   co_await extend_all(chain, progress, horizon);
   progress.extended = true;
   report(chain, progress, observer);
+  co_await chain.engine.pause(progress.replicas.size());
 }
 
 void end_stage(Progress& progress) {

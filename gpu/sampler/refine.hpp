@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <optional>
 #include <utility>
@@ -52,7 +53,8 @@ using MovesAhead = std::deque<SpeculativeMove>;
 ///
 /// Prefetching: up to run.options.prefetch moves begin ahead of the one whose turn it is, those of
 /// the stage's later rounds among them, each at its own addresses, as if all before it rejected and
-/// no swap between them took the record away. If that is so their proposals are the very ones
+/// no swap between them took the record away. One begins only while the next batch has a row for
+/// it. If that is so their proposals are the very ones
 /// that their turns would have drawn; a move that leaves another record ends them, and the moves
 /// that come begin again from that. So the law is the program's without it
 /// (sampler_prefetch.prefetched_law, moves_ahead.stage_ahead_law).
@@ -63,10 +65,13 @@ template <class Rules = PaperRules>
 Task refine(Record& x, Chain& chain, Rung k, MoveNumbers numbers, const RestartLaw& law,
             MovesAhead& begun) {
   // At power 1 tickets accept but for their rounding: there is no reject path.
-  const std::size_t ahead = chain.ladder.power(k) == 1.0 ? 0 : chain.options.prefetch;
+  Engine& engine = chain.engine;
+  const std::size_t ahead =
+      chain.ladder.power(k) == 1.0 ? 0 : std::min(chain.options.prefetch, engine.largest_batch());
   std::size_t next = numbers.first;
-  const auto begin_until = [&](std::size_t count) {
-    while (begun.size() < count && next + begun.size() < numbers.stage_end) {
+  const auto begin_until = [&](std::size_t count, std::size_t needed) {
+    while (begun.size() < count && next + begun.size() < numbers.stage_end &&
+           (begun.size() < needed || engine.free_rows() > 0)) {
       const std::size_t number = next + begun.size();
       SpeculativeMove& move = begun.emplace_back();
       move.begin(
@@ -74,13 +79,14 @@ Task refine(Record& x, Chain& chain, Rung k, MoveNumbers numbers, const RestartL
     }
   };
   while (next < numbers.round_end) {
-    begin_until(1 + ahead);
+    begin_until(1 + ahead, 1);
     co_await begun.front();
     begun.pop_front();
     ++next;
     if (Rules::outdates_those_ahead(chain.events.back())) begun.clear();
+    co_await engine.pause(1);
   }
-  begin_until(ahead);  // while other rungs have moves of the round before them
+  begin_until(ahead, 0);  // while other rungs have moves of the round before them
 }
 
 /// Ends the moves ahead of rungs whose records the sweeps of a round have taken away.

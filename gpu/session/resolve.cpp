@@ -1,16 +1,23 @@
 #include "gpu/session/resolve.hpp"
 
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
+#include <optional>
 #include <utility>
 
 #include "base/error.hpp"
 #include "gpu/device/device_system.hpp"
 #include "gpu/models/named_model.hpp"
+#include "gpu/session/cost.hpp"
 #include "gpu/session/defaults.hpp"
 #include "gpu/session/presets.hpp"
 #include "gpu/session/sampling_settings.hpp"
+#include "gpu/text/token_limit.hpp"
 
 namespace tempera::gpu {
 namespace {
@@ -31,6 +38,36 @@ double power_of(double temperature, const std::string& where) {
                    "give one, such as 0.25 for the power 4; 0 would leave nothing to chance");
   require_power(1.0 / temperature, where);
   return 1.0 / temperature;
+}
+
+/// The number in a file of its own, or after the word `name` in it; nothing if there is none
+/// ("max" is none).
+std::optional<std::size_t> number_in(const std::string& file, const std::string& name = "") {
+  std::ifstream in(file);
+  for (std::string word; word != name && in >> word;) {
+  }
+  std::size_t number = 0;
+  return in >> number ? std::optional(number) : std::nullopt;
+}
+
+/// How many bytes this process may still take, if the system has set it a limit: of addresses
+/// (ulimit -v), or of its container's memory (cgroups, version 2).
+std::optional<std::size_t> left_to_process() {
+  std::optional<std::size_t> left;
+  const auto at_most = [&](std::size_t limit, std::size_t used) {
+    const std::size_t rest = limit > used ? limit - used : 0;
+    left = left ? std::min(*left, rest) : rest;
+  };
+  rlimit addresses{};
+  const auto pages = number_in("/proc/self/statm");
+  if (::getrlimit(RLIMIT_AS, &addresses) == 0 && addresses.rlim_cur != RLIM_INFINITY && pages)
+    at_most(addresses.rlim_cur, *pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)));
+  const auto limit = number_in("/sys/fs/cgroup/memory.max");
+  const auto used = number_in("/sys/fs/cgroup/memory.current");
+  // What is kept of files, of weights say, is given up for anything else.
+  const auto of_files = number_in("/sys/fs/cgroup/memory.stat", "file");
+  if (limit && used) at_most(*limit, *used - std::min(*used, of_files.value_or(0)));
+  return left;
 }
 
 const NamedSampler& sampler_of(const SamplerWish& wish, Spelling spelling) {
@@ -76,9 +113,13 @@ void refuse_without_effect(const SamplerWish& wish, const NamedSampler& sampler,
   refuse(sampler.takes_local_moves, wish.restart_range.has_value(), "restart_range");
 }
 
-void refuse_idle_prefetch(const SamplerSettings& settings, Spelling spelling) {
+void check_prefetch(const SamplerSettings& settings, Spelling spelling) {
   if (settings.options.prefetch == 0) return;
   const std::string where = spelt("prefetch", spelling);
+  if (settings.options.prefetch > most_prefetch)
+    throw BadInput(where,
+                   std::to_string(settings.options.prefetch) + " moves are more than a batch",
+                   "give at most " + std::to_string(most_prefetch));
   const std::string sampler = spelt("sampler", spelling);
   if (!sampler_named(settings.sampler, sampler).takes_local_moves)
     throw BadInput(where, "has no effect on the sampler " + settings.sampler,
@@ -128,7 +169,7 @@ SamplerSettings resolve_sampler(const SamplerWish& wish, Spelling spelling) {
   if (std::find(settings.stop.begin(), settings.stop.end(), "") != settings.stop.end())
     throw BadInput(spelt("stop", spelling), "has an empty text", "leave it out");
   settings.options = wish.options;
-  refuse_idle_prefetch(settings, spelling);
+  check_prefetch(settings, spelling);
   settings.plan();
   return settings;
 }
@@ -140,12 +181,22 @@ AskedHorizon asked_horizon(const SamplerWish& wish, const SamplerSettings& setti
 ResolvedPrompt resolve_prompt(const OpenedModel& model, const PromptWish& prompt, Thinking thinking,
                               const AskedHorizon& horizon, const std::string& where) {
   ResolvedPrompt resolved;
-  if (const auto* text = std::get_if<std::string>(&prompt))
-    resolved.tokens = model.encode(*text, where);
-  else if (const auto* messages = std::get_if<std::vector<ChatMessage>>(&prompt))
-    resolved.tokens = model.encode_chat(*messages, thinking, where);
-  else
-    resolved.tokens = std::get<std::vector<TokenId>>(prompt);
+  try {
+    std::optional<TokenLimit> limit;
+    if (model.positions() > 0) limit.emplace(model.positions());
+    if (const auto* text = std::get_if<std::string>(&prompt))
+      resolved.tokens = model.encode(*text, where);
+    else if (const auto* messages = std::get_if<std::vector<ChatMessage>>(&prompt))
+      resolved.tokens = model.encode_chat(*messages, thinking, where);
+    else
+      resolved.tokens = std::get<std::vector<TokenId>>(prompt);
+  } catch (const TokenLimit::Exceeded&) {
+    const std::string positions = std::to_string(model.positions());
+    throw BadInput(where,
+                   "more than " + positions + " prompt tokens exceed the " + positions +
+                       " positions of the model",
+                   "shorten the prompt");
+  }
   if (!horizon.is_given)
     resolved.horizon =
         model.horizon_after(resolved.tokens.size(), horizon.margin, horizon.tokens, where);
@@ -167,7 +218,11 @@ PackedWeights resolve_packed_weights(const std::string& asked, bool is_shard) {
 CacheBudget resolve_cache_memory(std::size_t given) {
   if (given > 0) return {given, true};
   const auto memory = device_memory_size();
-  return {memory ? memory->free / 2 : 0, false};
+  if (!memory) return {0, false};
+  std::size_t free = memory->free;
+  if (const auto own = left_to_process(); own && current_device().kind == Device::Kind::host)
+    free = std::min(free, *own);
+  return {std::max<std::size_t>(1, free / 2), false};
 }
 
 void resolve_prompts(SamplingSettings& settings, const OpenedModel& model,

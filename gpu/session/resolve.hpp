@@ -55,9 +55,9 @@ SamplerSettings resolve_sampler(const SamplerWish& wish, Spelling spelling = Spe
 /// @throw BadInput for the first such value
 void refuse_without_effect(const SamplerWish& wish, const NamedSampler& sampler, Spelling spelling);
 
-/// Refuses to prefetch if no move can begin ahead of another.
+/// Refuses to prefetch more than most_prefetch moves, or if no move can begin ahead of another.
 /// @throw BadInput
-void refuse_idle_prefetch(const SamplerSettings& settings, Spelling spelling = Spelling::keys);
+void check_prefetch(const SamplerSettings& settings, Spelling spelling = Spelling::keys);
 
 /// A prompt's tokens, and the horizon that fits after it if that is less than T.
 struct ResolvedPrompt {
@@ -82,8 +82,8 @@ ResolvedPrompt resolve_prompt(const OpenedModel& model, const PromptWish& prompt
                               const AskedHorizon& horizon, const std::string& where);
 
 /// The bytes that a user gave for caches, or, if these are 0, half of the memory that is free on
-/// the current device now, the weights being there; no limit if that cannot be told. It decides
-/// which samples are under way at once, and no bit of any.
+/// the current device now, the weights being there, and that this process may still take of it; no
+/// limit if that cannot be told. It decides which samples are under way at once, and no bit of any.
 CacheBudget resolve_cache_memory(std::size_t given);
 
 /// Where a model's packed weights are kept: in the folder that a user names; in memory for "none".

@@ -43,6 +43,8 @@ class SampleRun final : public Observer {
 
   const TakenRequest& request() const { return *request_; }
   std::size_t sample() const { return sample_; }
+  /// That its caches may come to need beside those of its prompt.
+  std::size_t bytes() const { return bytes_; }
   /// Whether its tokens are told as they are drawn.
   bool is_tokenwise() const;
   /// Tells of the tokens that a tokenwise sampler has drawn since it was last asked. Returns

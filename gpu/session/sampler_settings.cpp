@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "gpu/session/cost.hpp"
 
 namespace tempera::gpu {
 
@@ -43,6 +44,7 @@ Plan SamplerSettings::plan() const {
             restart_weights,
             restart_range};
   require_restart(plan, "restart weights and range");
+  require_affordable(plan, plan.replicas(ladder));
   return plan;
 }
 

@@ -4,6 +4,7 @@
 #include <deque>
 #include <list>
 #include <map>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -15,12 +16,13 @@
 namespace tempera::gpu {
 namespace {
 
-/// How many proposals of one rung can be ahead: no more than its moves of a stage leave.
-std::size_t most_ahead(const SampleRequest& request) {
+/// How many proposals of one rung can be ahead: no more than its moves of a stage leave, and than a
+/// batch has rows.
+std::size_t most_ahead(const SampleRequest& request, std::size_t largest_batch) {
   std::size_t most = 1;
   for (const Stage& stage : request.plan.stages)
     most = std::max(most, stage.rounds * stage.local_moves);
-  return std::min(most - 1, request.options.prefetch);
+  return std::min({most - 1, request.options.prefetch, largest_batch});
 }
 
 /// The lottery's rows on the device of the model.
@@ -29,11 +31,8 @@ std::unique_ptr<RowLottery> make_rows(const LanguageModel& model) {
   return make_device_row_lottery();
 }
 
-std::size_t bytes_of_run(const LanguageModel& model, const SampleRequest& request, bool restored) {
-  return cache_bytes_of_run(model, request.prompt.size(), request.plan.stages.back().horizon,
-                            request.plan.replicas(request.ladder), 1 + most_ahead(request),
-                            restored);
-}
+/// How many requests, each with its first sample, may begin before one that waits for memory.
+constexpr std::size_t most_passing = 64;
 
 }  // namespace
 
@@ -66,7 +65,7 @@ class Session::Work {
     taken->saved = std::move(saved);
     taken->prompt = prompts_.of(taken->asked.prompt);
     requests_.emplace(taken->id, taken);
-    queue_.push_back(taken);
+    owner_of(taken->asked.share).queue.push_back(taken);
     return taken->id;
   }
 
@@ -86,11 +85,13 @@ class Session::Work {
     const auto found = requests_.find(id);
     if (found == requests_.end()) return;
     found->second->is_cancelled = true;
-    std::erase(queue_, found->second);
+    const Share share = found->second->asked.share;
+    std::erase(owner_of(share).queue, found->second);
+    forget_if_idle(share);
     requests_.erase(found);
     for (auto run = runs_.lower_bound({id, 0}); run != runs_.end() && run->first.first == id;) {
       engine_.remove(run->second->task);
-      run = runs_.erase(run);
+      run = forget(run);
     }
   }
 
@@ -99,12 +100,12 @@ class Session::Work {
     const bool is_more = engine_.step();
     tell_tokens();
     score_text();
-    return is_more || !queue_.empty() || !runs_.empty() || !texts_.empty();
+    return is_more || !owners_.empty() || !texts_.empty();
   }
 
   void require_room(const SampleRequest& request, const std::string& which) const {
-    memory_.require_room(
-        model_.cache_bytes(request.prompt.size()) + bytes_of_run(model_, request, true), which);
+    memory_.require_room(model_.cache_bytes(request.prompt.size()) + bytes_of_run(request, true),
+                         which);
   }
 
   SessionTotals totals() const {
@@ -141,27 +142,111 @@ class Session::Work {
                      "use numbers below " + std::to_string(model_.vocabulary_size()));
   }
 
-  /// Begins the first text, then samples in their order, while there are rows and room for them.
+  std::size_t bytes_of_run(const SampleRequest& request, bool restored) const {
+    return cache_bytes_of_run(model_, request.prompt.size(), request.plan.stages.back().horizon,
+                              request.plan.replicas(request.ladder),
+                              1 + most_ahead(request, options_.largest_batch), restored);
+  }
+
+  /// Who has requests that wait or are under way.
+  struct Owner {
+    Share share;
+    std::deque<std::shared_ptr<TakenRequest>> queue = {};  ///< with samples to begin
+    std::size_t under_way = 0;                             ///< samples
+    std::size_t bytes = 0;                                 ///< that these have taken
+    std::size_t passed_by = 0;  ///< others that began while its first waited for memory
+  };
+
+  /// The one who has this share, from now on if there was none.
+  Owner& owner_of(const Share& share) {
+    const auto found = std::find_if(owners_.begin(), owners_.end(),
+                                    [&](const Owner& owner) { return owner.share == share; });
+    return found != owners_.end() ? *found : owners_.emplace_back(Owner{share});
+  }
+  void forget_if_idle(const Share& share) {
+    owners_.remove_if([&](const Owner& owner) {
+      return owner.share == share && owner.queue.empty() && owner.under_way == 0;
+    });
+  }
+
+  /// Begins the first text, then samples, while there are rows and room for them.
   void begin_what_may() {
     if (!begin_text()) return;
-    while (!queue_.empty() && runs_.size() < options_.in_flight) {
-      const std::shared_ptr<TakenRequest> request = queue_.front();
-      const std::size_t bytes = bytes_of_run(model_, request->asked, request->saved.has_value());
-      const auto has_room = [&] {
-        return memory_.has_room(bytes + request->prompt->bytes_to_take());
-      };
-      if (!has_room()) prompts_.drop_unused();
-      if (!has_room() && !(runs_.empty() && memory_.lets_one_pass())) {
-        if (!held_back_) held_back_ = HeldBack{runs_.size(), memory_.budget()};
-        return;
-      }
+    while (Owner* owner = next_to_begin()) {
+      const std::shared_ptr<TakenRequest> request = owner->queue.front();
       const std::size_t sample = request->asked.first_sample + request->begun++;
-      if (request->begun == request->asked.samples) queue_.pop_front();
-      auto run = std::make_shared<SampleRun>(request, sample, engine_, memory_, bytes, text_);
-      run->task = engine_.add(SampleRun::draw(run, *rows_),
-                              [this, run](const std::exception_ptr& why) { end(*run, why); });
-      runs_.emplace(RunKey{request->id, sample}, std::move(run));
+      if (request->begun == request->asked.samples) owner->queue.pop_front();
+      begin(*owner, request, sample);
     }
+  }
+
+  void begin(Owner& owner, const std::shared_ptr<TakenRequest>& request, std::size_t sample) {
+    const std::size_t bytes = bytes_of_run(request->asked, request->saved.has_value());
+    try {
+      auto run = std::make_shared<SampleRun>(request, sample, engine_, memory_, bytes, text_);
+      const auto place = runs_.emplace(RunKey{request->id, sample}, run).first;
+      ++owner.under_way;
+      owner.bytes += bytes;
+      owner.passed_by = 0;
+      try {
+        run->task = engine_.add(
+            SampleRun::draw(run, *rows_),
+            [this, run](const std::exception_ptr& why) { end(*run, why); }, request->asked.share);
+      } catch (const std::bad_alloc&) {
+        forget(place);
+        throw;
+      }
+    } catch (const std::bad_alloc&) {
+      forget_if_idle(request->asked.share);
+      request->listener->failed(request->id, sample, std::current_exception());
+      count_off(*request);
+    }
+  }
+
+  /// Whose next sample is to begin, if one may: of those that may, whoever has the fewest under
+  /// way, of several the one that came first.
+  ///
+  /// Each has its part of what may be under way at once, and begins up to that whatever the others
+  /// have. Of the memory nobody takes more than it leaves free, but for its first sample, which
+  /// waits until there is room: nobody then takes more, and few pass it by. What has no owner of
+  /// its own begins in its order.
+  Owner* next_to_begin() {
+    std::map<std::uint64_t, std::size_t> owners_of;  // of each client
+    for (const Owner& owner : owners_) ++owners_of[owner.share.client];
+    Owner* next = nullptr;
+    Owner* waits = nullptr;  // the first whose first sample waits for memory
+    for (Owner& owner : owners_) {
+      if (owner.queue.empty() || (next != nullptr && next->under_way <= owner.under_way)) continue;
+      const std::size_t part =
+          options_.in_flight / owners_of.size() / owners_of[owner.share.client];
+      const bool has_part =
+          owner.share != Share{} && owner.under_way < std::max<std::size_t>(1, part);
+      if (runs_.size() >= options_.in_flight && !has_part) continue;
+      if (waits != nullptr && (owner.under_way > 0 || waits->passed_by >= most_passing)) continue;
+      if (has_room_for_next(owner)) {
+        next = &owner;
+      } else if (owner.under_way == 0 || owner.share == Share{}) {
+        if (waits == nullptr) waits = &owner;
+        if (!held_back_) held_back_ = HeldBack{runs_.size(), memory_.budget()};
+      }
+    }
+    if (next != nullptr && waits != nullptr) {
+      if (next->under_way > 0) return nullptr;
+      ++waits->passed_by;
+    }
+    return next;
+  }
+
+  bool has_room_for_next(const Owner& owner) {
+    const TakenRequest& request = *owner.queue.front();
+    const std::size_t bytes = bytes_of_run(request.asked, request.saved.has_value());
+    const auto has_room = [&] {
+      const std::size_t all = bytes + request.prompt->bytes_to_take();
+      if (owner.share == Share{} || owner.under_way == 0) return memory_.has_room(all);
+      return memory_.has_room(all + owner.bytes + bytes);
+    };
+    if (!has_room()) prompts_.drop_unused();
+    return has_room() || (runs_.empty() && memory_.lets_one_pass());
   }
 
   /// False while the first text waits for room: samples that came after it do not take that.
@@ -198,11 +283,28 @@ class Session::Work {
       listener.scored(id, scores);
   }
 
+  using Runs = std::map<RunKey, std::shared_ptr<SampleRun>>;
+
+  /// A run is under way no more.
+  Runs::iterator forget(Runs::iterator run) {
+    Owner& owner = owner_of(run->second->request().asked.share);
+    --owner.under_way;
+    owner.bytes -= run->second->bytes();
+    const Share share = owner.share;
+    const auto next = runs_.erase(run);
+    forget_if_idle(share);
+    return next;
+  }
+
   /// Tells how a sample has ended.
   void end(SampleRun& run, const std::exception_ptr& failure) {
-    runs_.erase({run.request().id, run.sample()});
+    if (const auto found = runs_.find({run.request().id, run.sample()}); found != runs_.end())
+      forget(found);
     try {
       run.tell_end(failure);
+    } catch (const std::bad_alloc&) {
+      if (!run.request().is_cancelled)
+        run.request().listener->failed(run.request().id, run.sample(), std::current_exception());
     } catch (...) {
       count_off(run.request());
       throw;
@@ -228,7 +330,8 @@ class Session::Work {
         if (!run->tell_tokens() || run->request().is_cancelled) continue;
       } catch (...) {
         engine_.remove(run->task);
-        runs_.erase({run->request().id, run->sample()});
+        if (const auto found = runs_.find({run->request().id, run->sample()}); found != runs_.end())
+          forget(found);
         count_off(run->request());
         throw;
       }
@@ -263,9 +366,9 @@ class Session::Work {
   PhiloxLottery lottery_;
   RequestId next_request_ = 0;
   std::map<RequestId, std::shared_ptr<TakenRequest>> requests_;  ///< with samples to end
-  std::deque<std::shared_ptr<TakenRequest>> queue_;              ///< with samples to begin
-  std::map<RunKey, std::shared_ptr<SampleRun>> runs_;            ///< under way
-  std::list<Text> texts_;                                        ///< the first is under way
+  std::list<Owner> owners_;  ///< who have requests, in the order in which they came
+  Runs runs_;                ///< under way
+  std::list<Text> texts_;    ///< the first is under way
   double score_seconds_ = 0.0;
   /// Last: its coroutines hold runs, which give their room back.
   Engine engine_;

@@ -1,5 +1,6 @@
 #include "gpu/text/byte_pair_encoding.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <queue>
 #include <tuple>
@@ -7,10 +8,14 @@
 #include "base/error.hpp"
 #include "base/in_quotes.hpp"
 #include "base/utf8.hpp"
+#include "gpu/text/token_limit.hpp"
 
 namespace tempera::gpu {
 
 namespace {
+
+/// Symbols of a word that is encoded at once, whatever it has.
+constexpr std::size_t a_few = 4096;
 
 std::uint64_t pair_key(std::uint32_t left, std::uint32_t right) {
   return static_cast<std::uint64_t>(left) << 32 | right;
@@ -57,6 +62,18 @@ std::vector<std::uint32_t> BytePairEncoding::characters(std::string_view word,
   return tokens;
 }
 
+/// In characters, none of which a merge adds.
+std::size_t BytePairEncoding::longest_token() const {
+  std::size_t longest = 1;
+  for (const auto& [text, token] : *vocabulary_) {
+    std::size_t characters = 0;
+    for (std::size_t at = 0; at < text.size(); ++characters)
+      at += std::max<std::size_t>(1, utf8_character_length(std::string_view(text).substr(at)));
+    longest = std::max(longest, characters);
+  }
+  return longest;
+}
+
 std::vector<std::uint32_t> BytePairEncoding::encode(std::string_view word,
                                                     const std::string& where) const {
   if (takes_whole_words_) {
@@ -65,6 +82,8 @@ std::vector<std::uint32_t> BytePairEncoding::encode(std::string_view word,
   }
   auto tokens = characters(word, where);
   if (tokens.empty()) return tokens;
+  if (TokenLimit::is_set() && tokens.size() > a_few)
+    TokenLimit::check_word(tokens.size() / longest_token());
   // The tokens as a list, so that a merge costs no move: the right one of a merged pair is
   // unlinked.
   const std::size_t end = tokens.size();

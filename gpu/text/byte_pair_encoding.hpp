@@ -53,6 +53,7 @@ class BytePairEncoding {
     std::uint32_t merged;
   };
 
+  std::size_t longest_token() const;
   const Merge* find(std::uint32_t left, std::uint32_t right) const;
   std::vector<std::uint32_t> characters(std::string_view word, const std::string& where) const;
 

@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "base/utf8.hpp"
+#include "gpu/text/token_limit.hpp"
 #include "gpu/text/tokenizer_parts.hpp"
 
 namespace tempera::gpu {
@@ -34,6 +35,7 @@ std::vector<std::uint32_t> Tokenizer::encode(std::string_view text,
   }
   std::vector<std::uint32_t> tokens;
   const auto encode_word = [&](const std::string& word) {
+    TokenLimit::check_count(tokens.size());
     if (const auto* pairs = std::get_if<BytePairEncoding>(&parts_->model)) {
       const auto encoded = pairs->encode(word, where);
       tokens.insert(tokens.end(), encoded.begin(), encoded.end());

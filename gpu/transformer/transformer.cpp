@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "gpu/model/no_room.hpp"
 #include "gpu/transformer/cache/shared_splits.hpp"
 
 namespace tempera::gpu {
@@ -221,7 +222,14 @@ std::vector<ScoredToken> Transformer::draw_in_step(std::span<const Pass> passes,
   if (!scratch_page_) scratch_page_ = pool_->take();
   if (states_ && !scratch_state_) scratch_state_ = states_->take();
   const std::vector<PagedCache::PageCopy> copies = reserve(last);
-  const std::vector<PagedCache::PageCopy> state_copies = reserve_states(last);
+  const std::vector<PagedCache::PageCopy> state_copies = [&] {
+    try {
+      return reserve_states(last);
+    } catch (const NoRoom&) {
+      copy_pages(copies, *pool_);
+      throw;
+    }
+  }();
   const StepModel model{
       vocabulary_size(),
       max_position(),
@@ -294,8 +302,13 @@ void Transformer::extend(std::span<const Extension> extensions) {
 
 std::vector<PagedCache::PageCopy> Transformer::reserve(std::span<const Extension> extensions) {
   std::vector<PagedCache::PageCopy> copies;
-  for (const auto& [cache, tokens] : extensions) {
-    cache->reserve(cache->length() + tokens.size(), copies);
+  try {
+    for (const auto& [cache, tokens] : extensions) {
+      cache->reserve(cache->length() + tokens.size(), copies);
+    }
+  } catch (const NoRoom&) {
+    copy_pages(copies, *pool_);  // which their caches hold already
+    throw;
   }
   return copies;
 }
@@ -304,8 +317,13 @@ std::vector<PagedCache::PageCopy> Transformer::reserve_states(
     std::span<const Extension> extensions) {
   std::vector<PagedCache::PageCopy> copies;
   if (!states_) return copies;
-  for (const auto& [cache, tokens] : extensions) {
-    cache->reserve_states(cache->length() + tokens.size(), copies);
+  try {
+    for (const auto& [cache, tokens] : extensions) {
+      cache->reserve_states(cache->length() + tokens.size(), copies);
+    }
+  } catch (const NoRoom&) {
+    copy_pages(copies, *states_);
+    throw;
   }
   const auto held = [](const PagePool& pool) {
     return (pool.pages() - pool.free_pages()) * pool.page_bytes();

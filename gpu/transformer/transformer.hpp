@@ -116,7 +116,7 @@ class Transformer : public LanguageModel {
   void make_room(std::span<const Extension> extensions);
   void copy_pages(std::span<const PagedCache::PageCopy> copies, PagePool& pool);
   /// Makes room in the caches; returns the copies that this asks for.
-  static std::vector<PagedCache::PageCopy> reserve(std::span<const Extension> extensions);
+  std::vector<PagedCache::PageCopy> reserve(std::span<const Extension> extensions);
   /// The same of recurrent states; none if the model has none.
   std::vector<PagedCache::PageCopy> reserve_states(std::span<const Extension> extensions);
   void run_head(std::span<const CachedToken> tokens, DeviceMemory<float>& rows);

@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "gpu/device/device_system.hpp"
+#include "gpu/model/no_room.hpp"
 #include "gpu/transformer/cache/state_shape.hpp"
 
 namespace tempera::gpu {
@@ -16,39 +17,39 @@ std::size_t pages_for(std::size_t tokens) { return (tokens + page_tokens - 1) / 
 std::size_t states_for(std::size_t tokens) { return (tokens + state_tokens - 1) / state_tokens; }
 
 /// A page for a text of `length` tokens.
-/// @throw BadInput saying what would fit, if the memory of the device has no more
+/// @throw NoRoom saying what would fit, if the memory of the device has no more
 std::uint32_t take_page(PagePool& pool, std::size_t length) {
   try {
     return pool.take();
   } catch (const std::bad_alloc&) {
     const std::size_t pages = pool.pages();
     const std::size_t records = pages / pages_for(length);
-    throw BadInput("the memory of the device",
-                   "holds " + std::to_string(pages) + " pages of " + std::to_string(page_tokens) +
-                       " tokens (" + in_gibibytes(pages * pool.page_bytes()) +
-                       "), all in use: room for keys and values of " +
-                       (records > 0 ? std::to_string(records) + " records of " +
-                                          std::to_string(length) + " tokens each, prompt included"
-                                    : "texts of " + std::to_string(pages * page_tokens) +
-                                          " tokens in all, and one of " + std::to_string(length) +
-                                          " is asked for"),
-                   "lower --horizon, the number of rungs or --samples to what fits");
+    throw NoRoom("the memory of the device",
+                 "holds " + std::to_string(pages) + " pages of " + std::to_string(page_tokens) +
+                     " tokens (" + in_gibibytes(pages * pool.page_bytes()) +
+                     "), all in use: room for keys and values of " +
+                     (records > 0 ? std::to_string(records) + " records of " +
+                                        std::to_string(length) + " tokens each, prompt included"
+                                  : "texts of " + std::to_string(pages * page_tokens) +
+                                        " tokens in all, and one of " + std::to_string(length) +
+                                        " is asked for"),
+                 "lower --horizon, the number of rungs or --samples to what fits");
   }
 }
 
 /// A state for a text of `length` tokens.
-/// @throw BadInput saying what would fit, if the memory of the device has no more
+/// @throw NoRoom saying what would fit, if the memory of the device has no more
 std::uint32_t take_state(PagePool& pool, std::size_t length) {
   try {
     return pool.take();
   } catch (const std::bad_alloc&) {
-    throw BadInput("the memory of the device",
-                   "holds " + std::to_string(pool.pages()) + " recurrent states (" +
-                       in_gibibytes(pool.pages() * pool.page_bytes()) +
-                       "), all in use: a text of " + std::to_string(length) + " tokens takes " +
-                       std::to_string(states_for(length)) + ", one for every " +
-                       std::to_string(state_tokens) + " tokens begun",
-                   "lower --horizon, the number of rungs or --samples to what fits");
+    throw NoRoom("the memory of the device",
+                 "holds " + std::to_string(pool.pages()) + " recurrent states (" +
+                     in_gibibytes(pool.pages() * pool.page_bytes()) + "), all in use: a text of " +
+                     std::to_string(length) + " tokens takes " +
+                     std::to_string(states_for(length)) + ", one for every " +
+                     std::to_string(state_tokens) + " tokens begun",
+                 "lower --horizon, the number of rungs or --samples to what fits");
   }
 }
 

@@ -1,5 +1,10 @@
 #include "gpu/session/cache_admission.hpp"
 
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <fstream>
+
 #include "gpu/device/planted_fault.hpp"
 #include "gpu/session/draw_answers.hpp"
 #include "gpu/session/resolve.hpp"
@@ -212,6 +217,25 @@ TEST_CASE("what a run needs counts records and proposals, and a restored one its
   CHECK(cache_bytes_of_run(model, 7, 9, 3, 1, true) == 3 * (160 + 160 - 70 + 10));
   CHECK(bytes_text(17) == "17 bytes");
   CHECK(bytes_text(3 << 29) == "1.5 GiB");
+}
+
+TEST_CASE("what the system lets a process take bounds its caches, where nobody gave their memory") {
+  std::size_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  const std::size_t taken = pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  constexpr std::size_t left = std::size_t{256} << 20;
+  rlimit before{};
+  REQUIRE(::getrlimit(RLIMIT_AS, &before) == 0);
+  rlimit less = before;
+  less.rlim_cur = taken + left;
+  REQUIRE(::setrlimit(RLIMIT_AS, &less) == 0);
+  const CacheBudget budget = resolve_cache_memory(0);
+  const CacheBudget given = resolve_cache_memory(7);
+  REQUIRE(::setrlimit(RLIMIT_AS, &before) == 0);
+  CHECK(budget.bytes > 0);
+  CHECK(budget.bytes <= left / 2);
+  CHECK_FALSE(budget.is_given);
+  CHECK(given.bytes == 7);
 }
 
 TEST_CASE("a long prompt is computed in pieces, beside those who draw") {

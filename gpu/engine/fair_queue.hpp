@@ -1,0 +1,96 @@
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <list>
+#include <map>
+
+namespace tempera::gpu {
+
+/// Whose work something is: a request's, which is a client's. Clients have equal shares of what
+/// there is, and the requests of one client have equal shares of what it has.
+struct Share {
+  std::uint64_t client = 0;
+  std::uint64_t request = 0;
+  // NOLINTNEXTLINE(modernize-use-nullptr)
+  friend auto operator<=>(const Share&, const Share&) = default;
+};
+
+/// A queue that serves clients in turn, of each its requests in turn, and of each request those who
+/// wait in the order in which they came. Every operation takes a time that grows with the logarithm
+/// of the number of clients and requests, and not with the number of those who wait.
+template <class Waiter>
+class FairQueue {
+  using Line = std::list<Waiter*>;
+
+ public:
+  /// Where somebody waits, so that it can leave before its turn.
+  struct Place {
+    Share share;
+    typename Line::iterator at;
+  };
+
+  bool empty() const { return size_ == 0; }
+  std::size_t size() const { return size_; }
+
+  Place push(const Share& share, Waiter* waiter) {
+    Line& line = clients_[share.client].lines[share.request];
+    line.push_back(waiter);
+    ++size_;
+    return {share, std::prev(line.end())};
+  }
+  /// @pre the place is one of this queue, and nobody has left it
+  void leave(const Place& place) {
+    const auto client = clients_.find(place.share.client);
+    const auto line = client->second.lines.find(place.share.request);
+    line->second.erase(place.at);
+    erase_if_empty(client, line);
+  }
+  /// The next to be served. last_come: of its request the one that came last. @pre not empty
+  Waiter* take(bool last_come = false) {
+    const auto client = next_after(clients_, last_client_);
+    last_client_ = client->first;
+    const auto line = next_after(client->second.lines, client->second.last);
+    client->second.last = line->first;
+    const auto at = last_come ? std::prev(line->second.end()) : line->second.begin();
+    Waiter* const waiter = *at;
+    line->second.erase(at);
+    erase_if_empty(client, line);
+    return waiter;
+  }
+  /// Hands those who wait to `look` in any order; it must not change the queue.
+  template <class Look>
+  void for_each(const Look& look) const {
+    for (const auto& [number, client] : clients_)
+      for (const auto& [request, line] : client.lines)
+        for (Waiter* const waiter : line) look(waiter);
+  }
+
+ private:
+  struct Client {
+    std::map<std::uint64_t, Line> lines;  ///< by request; none is empty
+    std::uint64_t last = 0;               ///< the request that was served last
+  };
+
+  /// The entry whose turn comes after that of `last`, which may have gone.
+  template <class Map>
+  static auto next_after(Map& map, std::uint64_t last) {
+    const auto next = map.upper_bound(last);
+    return next == map.end() ? map.begin() : next;
+  }
+  template <class ClientEntry, class LineEntry>
+  void erase_if_empty(ClientEntry client, LineEntry line) {
+    --size_;
+    if (!line->second.empty()) return;
+    client->second.lines.erase(line);
+    if (client->second.lines.empty()) clients_.erase(client);
+  }
+
+  std::map<std::uint64_t, Client> clients_;  ///< none is without a line
+  std::uint64_t last_client_ = 0;
+  std::size_t size_ = 0;
+};
+
+}  // namespace tempera::gpu

@@ -1,0 +1,182 @@
+// A small request beside the largest one: it takes at most twice its steps alone and two more, and
+// the largest is not starved. What is compared is steps and never seconds.
+#include <optional>
+
+#include "gpu/model/forwarding_model.hpp"
+#include "gpu/sampler/tokenwise_sampling.hpp"
+#include "tests/catch.hpp"
+#include "tests/gpu/session/heard.hpp"
+
+namespace tempera::gpu::fair_shares_test {
+namespace {
+
+/// Caches of ten bytes a token.
+class SizedModel final : public ForwardingModel {
+ public:
+  using ForwardingModel::ForwardingModel;
+  std::size_t cache_bytes(std::size_t tokens) const override { return 10 * tokens; }
+};
+
+struct Asked {
+  std::size_t rungs = 1, samples = 1, rounds = 2, horizon = 8, prefetch = 0;
+  bool is_tokenwise = false;
+};
+
+SampleRequest request_of(const Asked& asked, const Share& share) {
+  std::vector<double> powers;
+  for (std::size_t k = 0; k < asked.rungs; ++k) powers.push_back(1.5 + static_cast<double>(k));
+  SampleRequest request{
+      Ladder(powers), {make_stages(asked.horizon, 4, {asked.rounds}, {1}, {1}), Schedule::adj, 0}};
+  request.prompt = {2, 3};
+  request.seed = 5;
+  request.samples = asked.samples;
+  request.options.prefetch = asked.prefetch;
+  request.share = share;
+  if (asked.is_tokenwise) request.sampler = tokenwise_sampling;
+  return request;
+}
+
+/// Steps until all answers of a request are there.
+std::size_t steps_to_answer(Session& session, Heard& heard, RequestId id, std::size_t samples) {
+  const auto answered = [&] {
+    std::size_t count = 0;
+    for (const auto& [key, sample] : heard.samples)
+      if (key.first == id) count += sample.answers.size();
+    return count;
+  };
+  std::size_t steps = 0;
+  for (; answered() < samples; ++steps) REQUIRE((session.step() || answered() == samples));
+  return steps;
+}
+
+std::size_t steps_alone(LanguageModel& model, const SessionOptions& options, const Asked& asked) {
+  Session session(model, options);
+  Heard heard;
+  const RequestId id = session.submit(request_of(asked, {9, 9}), heard);
+  return steps_to_answer(session, heard, id, asked.samples);
+}
+
+}  // namespace
+
+TEST_CASE("a small request beside the largest takes at most twice its steps and two more",
+          "[session]") {
+  TableModel table = scattered_table(7, 3);
+  SizedModel model(table);
+  const Asked largest{.rungs = 6, .samples = 128, .rounds = 400, .horizon = 28, .prefetch = 4};
+  const Asked many{.samples = 1024, .rounds = 400, .horizon = 28};
+  const std::vector<Asked> small{
+      {.horizon = 4, .is_tokenwise = true},
+      {.rungs = 1},
+      {.rungs = 3, .samples = 2},
+      {.rungs = 6, .samples = 4},
+      {.samples = 32, .horizon = 4, .is_tokenwise = true},
+  };
+  // With memory for many samples, and for few; requests of one client, and of two.
+  const std::size_t one_run = 6 * (1 + 1 + 4) * 10 * (28 + 1);
+  for (const std::size_t memory : {std::size_t{0}, 7 * one_run})
+    for (const Asked& large : {largest, many})
+      for (const std::uint64_t client : {1, 2})
+        for (const Asked& asked : small) {
+          SessionOptions options;
+          options.cache_memory = memory;
+          CAPTURE(memory, large.samples, client, asked.rungs, asked.samples, asked.is_tokenwise);
+          const std::size_t alone = steps_alone(model, options, asked);
+          Session session(model, options);
+          Heard heard;
+          session.submit(request_of(large, {1, 1}), heard);
+          for (int i = 0; i < 30; ++i) session.step();
+          Heard answers;
+          const RequestId id = session.submit(request_of(asked, {client, 2}), answers);
+          CHECK(steps_to_answer(session, answers, id, asked.samples) <= 2 * alone + 2);
+          // Its answers are those that it has alone.
+          Session other(model);
+          Heard plain;
+          const RequestId same = other.submit(request_of(asked, {}), plain);
+          while (other.step()) {
+          }
+          CHECK(answers.bits_of(id) == plain.bits_of(same));
+        }
+}
+
+TEST_CASE("small requests without end do not starve a large one", "[session]") {
+  TableModel table = scattered_table(7, 3);
+  SizedModel model(table);
+  const Asked large{.rungs = 4, .samples = 20, .rounds = 3, .horizon = 12};
+  const Asked small{.rungs = 2, .rounds = 1, .horizon = 4};
+  for (const std::size_t memory : {std::size_t{0}, std::size_t{4 * 2 * 10 * 13 + 200}}) {
+    CAPTURE(memory);
+    SessionOptions options;
+    options.cache_memory = memory;
+    const std::size_t alone = steps_alone(model, options, large);
+    Session session(model, options);
+    Heard heard;
+    Heard others;
+    std::uint64_t number = 10;
+    // Three small ones are always there; the next comes when one is answered.
+    others.on_answer = [&](RequestId) {
+      ++number;
+      session.submit(request_of(small, {number, number}), others);
+    };
+    for (int i = 0; i < 3; ++i) others.on_answer(0);
+    for (int i = 0; i < 10; ++i) session.step();
+    const RequestId id = session.submit(request_of(large, {2, 2}), heard);
+    // A quarter of the rows is its own; of the memory it waits for others' ends.
+    CHECK(steps_to_answer(session, heard, id, large.samples) <= 30 * alone + 3000);
+  }
+}
+
+TEST_CASE("a first sample that waits for much memory is passed by few", "[session]") {
+  TableModel table = scattered_table(7, 3);
+  SizedModel model(table);
+  const Asked wide{.rungs = 8, .rounds = 1, .horizon = 12};
+  // Room for the wide one alone; the small ones end one after the other.
+  SessionOptions options;
+  options.cache_memory = 8 * 2 * 10 * 13 + 8 * 10 + 20;
+  Session session(model, options);
+  Heard heard;
+  Heard others;
+  std::uint64_t number = 10;
+  std::size_t answered = 0;
+  others.on_answer = [&](RequestId) {
+    ++answered;
+    ++number;
+    const Asked small{.rungs = 1, .rounds = number % 4, .horizon = 4 + number % 9};
+    session.submit(request_of(small, {number, number}), others);
+  };
+  for (int i = 0; i < 4; ++i) others.on_answer(0);
+  session.step();
+  answered = 0;
+  const RequestId id = session.submit(request_of(wide, {2, 2}), heard);
+  steps_to_answer(session, heard, id, 1);
+  CHECK(answered > 4);
+  CHECK(answered <= 64 + 4 + 1);
+}
+
+TEST_CASE("no share holds more than its part once others want theirs", "[session]") {
+  TableModel table = scattered_table(7, 3);
+  SizedModel model(table);
+  SessionOptions options;
+  options.in_flight = 8;
+  options.largest_batch = 6;
+  Session session(model, options);
+  Heard heard;
+  const Asked endless{.samples = 1000, .rounds = 30, .horizon = 8};
+  std::vector<RequestId> ids;
+  ids.push_back(session.submit(request_of(endless, {1, 1}), heard));
+  for (int i = 0; i < 5; ++i) session.step();
+  ids.push_back(session.submit(request_of(endless, {1, 2}), heard));
+  ids.push_back(session.submit(request_of(endless, {3, 3}), heard));
+  for (int i = 0; i < 3000; ++i) session.step();
+  std::map<RequestId, std::size_t> answers;
+  for (const auto& [key, sample] : heard.samples) answers[key.first] += sample.answers.size();
+  // The two requests of client 1 have together what client 3 has.
+  const auto near = [](std::size_t a, std::size_t b) { return 4 * a <= 5 * b && 4 * b <= 5 * a; };
+  CAPTURE(answers[ids[0]], answers[ids[1]], answers[ids[2]]);
+  CHECK(answers[ids[2]] > 20);
+  CHECK(near(answers[ids[0]] + answers[ids[1]], answers[ids[2]]));
+  for (const RequestId id : ids) session.cancel(id);
+  CHECK_FALSE(session.step());
+  CHECK(session.totals().cache_bytes == 0);
+}
+
+}  // namespace tempera::gpu::fair_shares_test
