@@ -18,6 +18,8 @@
 #include "serve/protocol/json_response.hpp"
 #include "serve/protocol/openapi.hpp"
 #include "serve/protocol/page_rules.hpp"
+#include "serve/protocol/public_paths.hpp"
+#include "serve/protocol/request_body.hpp"
 #include "serve/sessions/engine_loop.hpp"
 #include "serve/sessions/generation.hpp"
 #include "serve/sessions/intake.hpp"
@@ -265,7 +267,7 @@ class Server::Work {
   void later(const std::shared_ptr<Exchange>& exchange,
              std::function<HttpResponse(const JsonObject&)> answer) {
     on_intake(exchange, [this, answer = std::move(answer)](const HttpRequest& request) {
-      const json parsed = parse_json(request.body, "body");
+      const json parsed = parse_body(request.body);
       return answer(JsonObject(parsed, "body"));
     });
   }

@@ -120,7 +120,7 @@ def wrong_bodies():
 
 # The values above that a field may have.
 FINE = {json.dumps(pair) for pair in [
-    ("stop", "a"), ("stop", ["a"]), ("stop", []), ("echo", True), ("stream", True), ("logprobs", True), ("tempera", {})]}
+    ("seed", -1), ("stop", "a"), ("stop", ["a"]), ("stop", []), ("echo", True), ("stream", True), ("logprobs", True), ("tempera", {})]}
 
 
 def test_bodies_with_a_fault_are_refused_by_name(server, same_before_and_after, faults):
