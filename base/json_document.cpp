@@ -71,9 +71,10 @@ JsonObject::JsonObject(const nlohmann::json& value, std::string where, std::stri
 JsonObject::JsonObject(const nlohmann::json& value, std::string file, std::string path,
                        std::string form)
     : value_(&value), file_(std::move(file)), path_(std::move(path)), form_(std::move(form)) {
-  if (!value.is_object())
-    throw BadInput(where(), "is " + shown(value) + ", not a JSON object",
-                   form_.empty() ? "give the file as its tool wrote it" : form_);
+  if (value.is_object()) return;
+  const char* remedy = path_.empty() ? "give the file as its tool wrote it" : "give an object";
+  throw BadInput(where(), "is " + shown(value) + ", not a JSON object",
+                 form_.empty() ? remedy : form_);
 }
 
 std::string JsonObject::where() const { return path_.empty() ? file_ : file_ + ", " + path_; }

@@ -5,6 +5,7 @@
 #include "base/error.hpp"
 #include "base/in_quotes.hpp"
 #include "base/json_document.hpp"
+#include "base/json_text.hpp"
 
 namespace tempera {
 
@@ -13,7 +14,8 @@ namespace {
 constexpr std::size_t deepest_nesting = 64;
 
 /// Refuses the text at a byte, counted from 1.
-BadInput not_json(const std::string& where, std::string_view text, std::size_t byte) {
+BadInput not_json(const std::string& where, std::string_view text, std::size_t byte,
+                  const std::string& remedy) {
   const std::string_view before =
       text.substr(0, std::min(std::max<std::size_t>(byte, 1) - 1, text.size()));
   const auto line = 1 + std::count(before.begin(), before.end(), '\n');
@@ -22,10 +24,9 @@ BadInput not_json(const std::string& where, std::string_view text, std::size_t b
   if (const std::size_t named = where.rfind(", line ");
       named != std::string::npos &&
       where.find_first_not_of("0123456789", named + 7) == std::string::npos)
-    return {where, "column " + std::to_string(column) + " is not valid JSON in UTF-8",
-            "correct it there, or download the file again"};
+    return {where, "column " + std::to_string(column) + " is not valid JSON in UTF-8", remedy};
   return {where + ", line " + std::to_string(line) + ", column " + std::to_string(column),
-          "not valid JSON in UTF-8", "correct it there, or download the file again"};
+          "not valid JSON in UTF-8", remedy};
 }
 
 /// Builds the value of a text from the events of its parse, and refuses what the parser would let
@@ -33,7 +34,8 @@ BadInput not_json(const std::string& where, std::string_view text, std::size_t b
 /// with each of its members: quadratic in the tensors of a header.)
 class StrictParse final : public nlohmann::json_sax<nlohmann::json> {
  public:
-  StrictParse(const std::string& where, std::string_view text) : where_(where), text_(text) {}
+  StrictParse(const std::string& where, std::string_view text, const std::string& remedy)
+      : where_(where), text_(text), remedy_(remedy) {}
   nlohmann::json take() { return std::move(root_); }
 
   bool null() override { return add(nullptr); }
@@ -62,7 +64,7 @@ class StrictParse final : public nlohmann::json_sax<nlohmann::json> {
   bool parse_error(std::size_t byte, const std::string&,
                    const nlohmann::json::exception& error) override {
     if (dynamic_cast<const nlohmann::json::out_of_range*>(&error) == nullptr)
-      throw not_json(where_, text_, byte);
+      throw not_json(where_, text_, byte, remedy_);
     throw BadInput(where_,
                    "the number at " + (open_.empty() ? "the top" : path()) + " is out of range",
                    "give one between -1.7e308 and 1.7e308");
@@ -104,7 +106,7 @@ class StrictParse final : public nlohmann::json_sax<nlohmann::json> {
   bool open(nlohmann::json value) {
     if (open_.size() == deepest_nesting)
       throw BadInput(where_, "JSON is nested deeper than " + std::to_string(deepest_nesting),
-                     "give the file as its tool wrote it");
+                     "use fewer levels");
     open_.push_back({&insert(std::move(value)), nullptr});
     return true;
   }
@@ -115,19 +117,25 @@ class StrictParse final : public nlohmann::json_sax<nlohmann::json> {
 
   const std::string& where_;
   std::string_view text_;
+  const std::string& remedy_;
   nlohmann::json root_;
   std::vector<Open> open_;
 };
 
 }  // namespace
 
-nlohmann::json parse_json(std::string_view text, const std::string& where) {
+nlohmann::json parse_json_text(std::string_view text, const std::string& where,
+                               const std::string& remedy) {
   // The parser would take a NUL for the end and what follows it for nothing.
   if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos)
-    throw not_json(where, text, nul + 1);
-  StrictParse strict(where, text);
+    throw not_json(where, text, nul + 1, remedy);
+  StrictParse strict(where, text, remedy);
   nlohmann::json::sax_parse(text.begin(), text.end(), &strict);
   return strict.take();
+}
+
+nlohmann::json parse_json(std::string_view text, const std::string& where) {
+  return parse_json_text(text, where, "correct it there, or download the file again");
 }
 
 }  // namespace tempera

@@ -18,6 +18,8 @@
 #include "serve/protocol/json_response.hpp"
 #include "serve/protocol/openapi.hpp"
 #include "serve/protocol/page_rules.hpp"
+#include "serve/protocol/public_paths.hpp"
+#include "serve/protocol/request_body.hpp"
 #include "serve/sessions/engine_loop.hpp"
 #include "serve/sessions/generation.hpp"
 #include "serve/sessions/intake.hpp"
@@ -56,11 +58,7 @@ class Server::Work {
         identity_{options_.model_name, arithmetic_name(model), {}, hidden_paths_of(options_)},
         session_(model, options_.session),
         loop_(session_, [this] { return after_turn(); }),
-        http_(
-            options_.host, options_.port,
-            [this](const std::shared_ptr<Exchange>& exchange) { handle(exchange); },
-            [](unsigned status, const std::string& what) { return error_response(status, what); },
-            limits_of(options_)),
+        http_(options_.host, options_.port, handlers(), limits_of(options_)),
         intake_(options_.most_choices) {
     identity_.fingerprint =
         identity_.model + "-" + identity_.arithmetic + "-tempera-" + options_.version;
@@ -129,9 +127,30 @@ class Server::Work {
     loop_.post([](gpu::Session&) {});
   }
 
+  HttpHandlers handlers() {
+    return {[this](const std::shared_ptr<Exchange>& exchange) { handle(exchange); },
+            [](unsigned status, const std::string& what) { return error_response(status, what); },
+            [this](const HttpRequest& request) { return refusal(request); },
+            [](unsigned status, const std::string& what) { return error_event(status, what); }};
+  }
+
+  /// Why a request is refused by its header alone, or nothing.
+  std::optional<HttpResponse> refusal(const HttpRequest& request) const {
+    if (auto refusal = pages_.refusal(request)) return refusal;
+    if (is_public(request.path) || pages_.is_question(request) || has_key(request))
+      return std::nullopt;
+    HttpResponse refusal = error_response(401, "give the server's key as a bearer token");
+    pages_.show(request, refusal);
+    return refusal;
+  }
+  bool has_key(const HttpRequest& request) const {
+    if (!options_.api_key) return true;
+    const auto given = bearer_token(request.authorization);
+    return given && is_same_key(*given, std::string_view(*options_.api_key));
+  }
+
   void handle(const std::shared_ptr<Exchange>& exchange) {
     const HttpRequest& request = exchange->request();
-    if (auto refusal = pages_.refusal(request)) return exchange->respond(std::move(*refusal));
     if (pages_.may_read(request)) exchange->show_to_origin();
     if (pages_.is_question(request)) return exchange->respond(PageRules::permission());
     std::string allowed;  // methods of the path, if it is known
@@ -145,11 +164,10 @@ class Server::Work {
                                             : json_response({{"status", "ok"}}));
     if (on("GET", "/")) return exchange->respond(page());
     if (on("GET", "/openapi.json")) return exchange->respond(openapi(options_.version));
-    if (!is_allowed(request))
-      return exchange->respond(error_response(401, "give the server's key as a bearer token"));
     if (on("GET", "/v1/models")) return exchange->respond(json_response(models()));
     constexpr std::string_view one_model = "/v1/models/";
-    if (request.path.starts_with(one_model) && on("GET", request.path.c_str()))
+    if (request.path.starts_with(one_model) && request.path.size() > one_model.size() &&
+        on("GET", request.path.c_str()))
       return exchange->respond(model_named(without_escapes(request.path.substr(one_model.size()))));
     if (on("GET", "/metrics")) return exchange->respond(metrics());
     if (on("GET", "/tokenizer_info")) return exchange->respond(tokenizer_info());
@@ -160,17 +178,17 @@ class Server::Work {
     if (on("POST", "/detokenize"))
       return later(exchange, [this](auto& body) { return detokenize(body); });
     if (is_batch_path(request.path)) return batch_request(exchange);
-    exchange->respond(
-        allowed.empty() ? error_response(404, "there is no such path; GET /openapi.json lists them")
-                        : wrong_method(allowed));
+    exchange->respond(allowed.empty() ? no_such_path(request.path) : wrong_method(allowed));
   }
 
-  bool is_allowed(const HttpRequest& request) const {
-    if (!options_.api_key) return true;
-    constexpr std::string_view scheme = "Bearer ";
-    const std::string_view given = request.authorization;
-    return given.substr(0, scheme.size()) == scheme &&
-           is_same_key(given.substr(scheme.size()), std::string_view(*options_.api_key));
+  static HttpResponse no_such_path(const std::string& path) {
+    for (const char* other : {"/v1/responses", "/v1/embeddings", "/v1/audio", "/v1/images",
+                              "/v1/moderations", "/v1/assistants", "/v1/threads"})
+      if (path == other || path.starts_with(std::string(other) + "/"))
+        return error_response(404, std::string(other) +
+                                       " is not offered; use /v1/chat/completions or"
+                                       " /v1/completions");
+    return error_response(404, "there is no such path; GET /openapi.json lists them");
   }
 
   ordered_json model_entry() const {
@@ -265,7 +283,7 @@ class Server::Work {
   void later(const std::shared_ptr<Exchange>& exchange,
              std::function<HttpResponse(const JsonObject&)> answer) {
     on_intake(exchange, [this, answer = std::move(answer)](const HttpRequest& request) {
-      const json parsed = parse_json(request.body, "body");
+      const json parsed = parse_body(request.body);
       return answer(JsonObject(parsed, "body"));
     });
   }
@@ -330,6 +348,7 @@ class Server::Work {
     try {
       ResolvedGeneration resolved = resolve_generation(model_, identity_, exchange->request().body,
                                                        is_chat, options_.generation);
+      exchange->drop_body();
       const std::size_t choices = resolved.choices();
       auto entry = QueueEntry::take(counters_, choices, options_.most_choices);
       if (!entry)

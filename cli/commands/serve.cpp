@@ -88,8 +88,8 @@ void run_serve(ServeOptions options) {
   serve::Server server(model, options.server, options.without_key);
   std::fprintf(stderr, "tempera serves %s on http://%s:%u (a page to watch runs on: /)\n",
                options.server.model_name.c_str(), options.server.host.c_str(), server.port());
+  // A server ends by being stopped: its exit code is then 0, which supervisors take for success.
   server.run([] { return NotedInterrupts::any(); });
-  if (NotedInterrupts::any()) end_interrupted();
 }
 
 }  // namespace

@@ -11,6 +11,8 @@
 #include "serve/protocol/fresh_id.hpp"
 #include "serve/protocol/json_response.hpp"
 #include "serve/protocol/multipart.hpp"
+#include "serve/protocol/neutral_fields.hpp"
+#include "serve/protocol/request_body.hpp"
 
 namespace tempera::serve {
 namespace {
@@ -107,9 +109,9 @@ HttpResponse file_request(Batches& batches, const HttpRequest& request, const st
 }
 
 HttpResponse make_batch(Batches& batches, const std::string& text) {
-  const json parsed = parse_json(text, "body");
+  const json parsed = parse_body(text);
   const JsonObject body(parsed, "body");
-  body.check_keys({"input_file_id", "endpoint"}, {"completion_window", "metadata"});
+  check_fields(body, Holder::batch, {"input_file_id", "endpoint", "completion_window", "metadata"});
   const std::string endpoint = body.text("endpoint");
   if (endpoint != "/v1/completions" && endpoint != "/v1/chat/completions")
     throw BadInput("endpoint", in_quotes(endpoint) + " takes no batches",

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,11 +13,11 @@ namespace tempera::serve {
 /// A request as it came in, whole.
 struct HttpRequest {
   std::string method;         ///< "GET", "POST", …
-  std::string path;           ///< the target up to its '?'
+  std::string path;           ///< of the target, up to its '?'
   std::string query;          ///< the target after its '?'
   std::string authorization;  ///< the header of this name, or empty
   std::string content_type;   ///< the same
-  std::string host;           ///< the same
+  std::string host;           ///< the same, or the target's own
   std::string origin;         ///< the same: of the web page that has sent it
   std::string asked_method;   ///< of Access-Control-Request-Method, by which browsers ask first
   std::string body;
@@ -39,6 +40,9 @@ class Exchange {
  public:
   virtual ~Exchange() = default;
   virtual const HttpRequest& request() const = 0;
+  /// Forgets the request's body, whose bytes count among those that the server holds.
+  /// @pre nobody else reads the body
+  virtual void drop_body() {}
 
   virtual void respond(HttpResponse response) = 0;
   /// Sends the status line and headers of an answer whose body follows in parts.
@@ -56,6 +60,17 @@ class Exchange {
   virtual void on_leave(std::function<void()> left) = 0;
 };
 
-using Handler = std::function<void(const std::shared_ptr<Exchange>&)>;
+/// How a server answers.
+struct HttpHandlers {
+  /// Called on the server's thread for every whole request; must not block.
+  std::function<void(const std::shared_ptr<Exchange>&)> handle;
+  /// The answer to what handle() never sees: what is not a request, or is too much.
+  std::function<HttpResponse(unsigned status, const std::string& message)> refuse;
+  /// Asked once the header of a request is there and its body is not: an answer that refuses it.
+  /// The body is then not read. Without this function every request is admitted.
+  std::function<std::optional<HttpResponse>(const HttpRequest&)> admit = {};
+  /// The last part of a stream that the server itself ends; without this function it just ends.
+  std::function<std::string(unsigned status, const std::string& message)> last_part = {};
+};
 
 }  // namespace tempera::serve

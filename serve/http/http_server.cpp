@@ -1,5 +1,9 @@
 #include "serve/http/http_server.hpp"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
 #include <algorithm>
 #include <atomic>
 #include <boost/asio/co_spawn.hpp>
@@ -12,11 +16,14 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core.hpp>
+#include <chrono>
 #include <cstdio>
+#include <ctime>
 #include <deque>
 #include <optional>
 #include <set>
 #include <sstream>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -35,20 +42,29 @@ using Error = boost::system::error_code;
 
 }  // namespace
 
+namespace {
+
+/// For answers that the server gives when it ends.
+constexpr std::chrono::seconds last_words{2};
+
+}  // namespace
+
 /// A connection as the server sees it when it stops.
 class HttpServer::OpenConnection {
  public:
   virtual ~OpenConnection() = default;
   /// Closes it if it waits for a request.
   virtual void stop() = 0;
+  /// Ends the answer that is under way by an error, or closes it if there is none.
+  virtual void give_up() = 0;
 };
 
 /// What all connections share.
 struct HttpServer::Shared {
   asio::io_context& io;
-  Handler handle;
-  std::function<HttpResponse(unsigned, const std::string&)> refuse;
+  HttpHandlers handlers;
   HttpLimits limits;
+  HeldBodies held;
   std::atomic<std::size_t> connections{0};
   bool is_stopping = false;
   std::set<OpenConnection*> open;
@@ -62,12 +78,17 @@ using Shared = HttpServer::Shared;
 /// Exchange post to that thread.
 class Answer final : public Exchange, public std::enable_shared_from_this<Answer> {
  public:
-  Answer(std::shared_ptr<Shared> shared, HttpRequest request)
+  Answer(std::shared_ptr<Shared> shared, HttpRequest request, HeldBodies::Share share)
       : shared_(std::move(shared)),
         request_(std::move(request)),
+        share_(std::move(share)),
         changed_(shared_->io, asio::steady_timer::time_point::max()) {}
 
   const HttpRequest& request() const override { return request_; }
+  void drop_body() override {
+    request_.body = std::string();
+    share_.give_back();
+  }
 
   void respond(HttpResponse response) override {
     post([response = std::move(response)](Answer& self) mutable {
@@ -129,6 +150,14 @@ class Answer final : public Exchange, public std::enable_shared_from_this<Answer
     is_closed_ = true;
     left_ = {};
   }
+  /// The server ends: the client is told so, whatever is still being made.
+  void give_up() {
+    constexpr const char* why = "the server is shutting down";
+    if (!head_) return respond(shared_->handlers.refuse(503, why));
+    if (is_whole_ || is_ended_) return;
+    if (shared_->handlers.last_part) write(shared_->handlers.last_part(503, why));
+    end();
+  }
 
   /// Waits until something is to be sent or the client has left.
   asio::awaitable<void> changed() {
@@ -142,6 +171,10 @@ class Answer final : public Exchange, public std::enable_shared_from_this<Answer
   bool is_whole() const { return is_whole_; }
   bool is_shown_to_origin() const { return is_shown_to_origin_; }
   void head_is_sent() { is_head_sent_ = true; }
+  /// Whether parts may follow.
+  bool is_stream() const { return head_ && !is_whole_ && !is_ended_; }
+  bool is_sent() const { return is_sent_; }
+  void set_sent() { is_sent_ = true; }
   bool is_ended() const { return is_ended_ && parts_.empty(); }
   std::optional<std::string> next_part() {
     if (parts_.empty()) return std::nullopt;
@@ -161,6 +194,7 @@ class Answer final : public Exchange, public std::enable_shared_from_this<Answer
 
   std::shared_ptr<Shared> shared_;
   HttpRequest request_;
+  HeldBodies::Share share_;
   asio::steady_timer changed_;  // never expires; cancelled to wake who waits
   std::optional<HttpResponse> head_;
   bool is_whole_ = false;
@@ -169,10 +203,36 @@ class Answer final : public Exchange, public std::enable_shared_from_this<Answer
   std::deque<std::string> parts_;
   std::size_t unsent_ = 0;
   bool is_ended_ = false;
+  bool is_sent_ = false;
   bool has_left_ = false;
   bool is_closed_ = false;
   std::function<void()> left_;
 };
+
+/// The time as HTTP writes it (RFC 9110, section 5.6.7).
+std::string http_date() {
+  constexpr const char* days[] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
+  constexpr const char* months[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                    "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  ::gmtime_r(&now, &utc);
+  char text[64];
+  std::snprintf(text, sizeof text, "%s, %02d %s %04d %02d:%02d:%02d GMT", days[utc.tm_wday],
+                utc.tm_mday, months[utc.tm_mon], utc.tm_year + 1900, utc.tm_hour, utc.tm_min,
+                utc.tm_sec);
+  return text;
+}
+
+/// The head of an answer as far as its handler decides it.
+http::response<http::empty_body> head_of(const HttpResponse& answer, unsigned version) {
+  http::response<http::empty_body> response{http::status::ok, version};
+  response.result(answer.status);
+  response.set(http::field::date, http_date());
+  response.set(http::field::content_type, answer.content_type);
+  for (const auto& [name, value] : answer.headers) response.set(name, value);
+  return response;
+}
 
 /// The status line and the header fields, with the empty line after them.
 std::string head_text(const http::response<http::empty_body>& response) {
@@ -192,7 +252,10 @@ class Connection final : public HttpServer::OpenConnection,
                          public std::enable_shared_from_this<Connection> {
  public:
   Connection(std::shared_ptr<Shared> shared, Tcp::socket socket)
-      : shared_(std::move(shared)), stream_(std::move(socket)), reader_(stream_, shared_->limits) {
+      : shared_(std::move(shared)),
+        stream_(std::move(socket)),
+        reader_(stream_, shared_->limits),
+        probe_(shared_->io) {
     ++shared_->connections;
     shared_->open.insert(this);
   }
@@ -218,49 +281,112 @@ class Connection final : public HttpServer::OpenConnection,
   }
   /// The server stops: a connection that waits for a request is closed.
   void stop() override {
-    Error error;
-    if (is_idle_) stream_.socket().close(error);
+    if (is_idle_) close();
+  }
+  void give_up() override {
+    if (answer_)
+      answer_->give_up();
+    else
+      close();
   }
 
  private:
+  void close() {
+    Error error;
+    stream_.socket().close(error);
+  }
+
   /// Whether the connection goes on.
   asio::awaitable<bool> serve_request() {
     stream_.expires_after(shared_->limits.request);
-    auto incoming = co_await reader_.read();
-    if (!incoming) {
-      co_await refuse(reader_.no_request());
-      co_return false;
-    }
-    const bool goes_on = incoming->keeps_alive && !shared_->is_stopping;
-    const auto answer = std::make_shared<Answer>(shared_, std::move(incoming->asked));
+    auto incoming = co_await reader_.read_head();
+    if (!incoming) co_return co_await refuse();
+    HeldBodies::Share share(shared_->held);
+    const auto& admit = shared_->handlers.admit;
+    auto refusal = admit ? admit(incoming->asked) : std::nullopt;
+    const bool is_body_left = refusal && reader_.has_body();
+    if (!refusal && !co_await reader_.read_body(incoming->asked, share))
+      co_return co_await refuse();
+    const bool goes_on = incoming->keeps_alive && !shared_->is_stopping && !is_body_left;
+    version_ = incoming->version;
+    answer_ = std::make_shared<Answer>(shared_, std::move(incoming->asked), std::move(share));
     stream_.expires_never();
-    watch(answer);
-    shared_->handle(answer);
-    const bool sent = co_await send(*answer, incoming->version, goes_on, incoming->is_head);
-    if (!sent) answer->leave();
-    answer->close();
+    watch(answer_);
+    if (refusal)
+      answer_->respond(std::move(*refusal));
+    else
+      shared_->handlers.handle(answer_);
+    const bool is_kept = co_await send(*answer_, goes_on, incoming->is_head);
+    if (!answer_->is_sent()) answer_->leave();
+    answer_->close();
+    answer_.reset();
     stop_watching();
-    co_return sent&& goes_on;
+    if (is_body_left) co_await drop_rest();
+    co_return is_kept;
   }
 
   /// Notices that the client has left while its answer is made. What it sends of next requests is
   /// held; more than the reader holds ends the watch, and waits for its turn in the socket.
   void watch(const std::shared_ptr<Answer>& answer) {
-    stream_.socket().async_wait(Tcp::socket::wait_read,
+    stream_.socket().async_wait(
+        Tcp::socket::wait_read, [self = shared_from_this(), answer](Error error) {
+          // The reader has its socket for itself once the answer is out.
+          if (error || answer->has_left() || answer->is_closed()) return;
+          Error ignored;
+          self->stream_.socket().non_blocking(true, ignored);
+          const ClientSide client = self->reader_.hold(self->stream_.socket());
+          if (client == ClientSide::lost) return answer->leave();
+          if (client == ClientSide::ended) return self->watch_silent(answer);
+          if (!self->reader_.is_full()) self->watch(answer);
+        });
+  }
+
+  /// A client that sends nothing more may have left, or have closed its half of the connection and
+  /// wait: who has left answers the next bytes by a reset, which the system reports as an error.
+  void watch_silent(const std::shared_ptr<Answer>& answer) {
+    stream_.socket().async_wait(Tcp::socket::wait_error,
                                 [self = shared_from_this(), answer](Error error) {
-                                  // The reader has its socket for itself once the answer is out.
-                                  if (error || answer->has_left() || answer->is_closed()) return;
-                                  Error ignored;
-                                  self->stream_.socket().non_blocking(true, ignored);
-                                  if (!self->reader_.hold(self->stream_.socket()))
-                                    answer->leave();
-                                  else if (!self->reader_.is_full())
-                                    self->watch(answer);
+                                  if (!error && !answer->is_closed()) answer->leave();
                                 });
+    // What its handler has answered already is sent first.
+    asio::post(shared_->io, [self = shared_from_this(), answer] { self->probe(answer); });
+  }
+
+  /// Keep-alive probes of TCP: the system of a client that has left answers them for a minute.
+  void ask_system_to_probe() {
+    const int socket = stream_.socket().native_handle();
+    const auto set = [&](int level, int option, int value) {
+      ::setsockopt(socket, level, option, &value, sizeof value);
+    };
+    set(IPPROTO_TCP, TCP_KEEPIDLE, 5);
+    set(IPPROTO_TCP, TCP_KEEPINTVL, 5);
+    set(IPPROTO_TCP, TCP_KEEPCNT, 3);
+    set(SOL_SOCKET, SO_KEEPALIVE, 1);
+  }
+
+  /// Sends a few bytes that mean nothing, now and then until the answer is out.
+  void probe(const std::shared_ptr<Answer>& answer) {
+    if (answer->has_left() || answer->is_closed()) return;
+    if (answer->is_stream()) {
+      answer->write(":\n\n");  // a comment of an event stream
+    } else if (!answer->head()) {
+      // Any client of HTTP/1.1 takes an interim answer; for older ones the system asks.
+      constexpr std::string_view go_on = "HTTP/1.1 100 Continue\r\n\r\n";
+      Error error;
+      if (version_ < 11)
+        ask_system_to_probe();
+      else if (stream_.socket().send(asio::buffer(go_on), 0, error) != go_on.size() || error)
+        return answer->leave();
+    }
+    probe_.expires_after(std::chrono::seconds(5));
+    probe_.async_wait([self = shared_from_this(), answer](Error error) {
+      if (!error) self->probe(answer);
+    });
   }
   void stop_watching() {
     Error error;
     stream_.socket().cancel(error);
+    probe_.cancel();
   }
 
   /// Whether all of it could be sent. The one kind of write here: each further kind of buffers
@@ -274,27 +400,29 @@ class Connection final : public HttpServer::OpenConnection,
     co_return !error;
   }
 
-  asio::awaitable<bool> send(Answer& answer, unsigned version, bool goes_on, bool is_head) {
+  /// Returns whether another request may follow on this connection.
+  asio::awaitable<bool> send(Answer& answer, bool goes_on, bool is_head) {
     co_await answer.changed();
     if (answer.has_left() || !answer.head()) co_return false;
     const HttpResponse& head = *answer.head();
-    http::response<http::empty_body> response{http::status::ok, version};
-    response.result(head.status);
-    response.set(http::field::content_type, head.content_type);
-    for (const auto& [name, value] : head.headers) response.set(name, value);
+    http::response<http::empty_body> response = head_of(head, version_);
     if (answer.is_shown_to_origin()) {
       response.set(http::field::access_control_allow_origin, answer.request().origin);
       response.set(http::field::vary, "Origin");
     }
+    // Before HTTP/1.1 the end of the connection is the end of a stream.
+    const bool is_chunked = version_ >= 11;
+    goes_on = goes_on && !shared_->is_stopping && (answer.is_whole() || is_chunked);
     response.keep_alive(goes_on);
     if (answer.is_whole()) {
       response.content_length(head.body.size());
       std::string text = head_text(response);
       if (!is_head) text += head.body;
-      co_return co_await write(text);
+      if (!co_await write(text)) co_return false;
+      answer.set_sent();
+      co_return goes_on;
     }
     response.set(http::field::cache_control, "no-store");
-    const bool is_chunked = version >= 11;
     response.chunked(is_chunked);
     const std::string text = head_text(response);
     bool is_sent = co_await write(text);
@@ -311,28 +439,43 @@ class Connection final : public HttpServer::OpenConnection,
       stream_.expires_never();
       if (!answer.is_ended()) continue;
       const std::string last = is_chunked ? chunk_text("") : "";
-      is_sent = co_await write(last);
-      co_return is_sent&& is_chunked;
+      if (!co_await write(last)) co_return false;
+      answer.set_sent();
+      co_return goes_on;
     }
     co_return false;
   }
 
-  /// Answers what is no request, if the client still listens.
-  asio::awaitable<void> refuse(const NoRequest& no_request) {
-    if (no_request.status == 0) co_return;
-    const HttpResponse refusal = shared_->refuse(no_request.status, no_request.message);
-    http::response<http::empty_body> response{http::status::bad_request, 11};
-    response.result(refusal.status);
-    response.set(http::field::content_type, refusal.content_type);
+  /// Answers what is not a request, if the client still listens. Returns false: the connection
+  /// ends.
+  asio::awaitable<bool> refuse() {
+    const NoRequest& no_request = reader_.no_request();
+    if (no_request.status == 0) co_return false;
+    const HttpResponse refusal = shared_->handlers.refuse(no_request.status, no_request.message);
+    http::response<http::empty_body> response = head_of(refusal, 11);
     response.keep_alive(false);
     response.content_length(refusal.body.size());
     const std::string text = head_text(response) + refusal.body;
-    co_await write(text);
+    const bool is_sent = co_await write(text);
+    if (is_sent) co_await drop_rest();
+    co_return false;
+  }
+
+  /// Lets a client that still sends read its answer before the connection is closed.
+  asio::awaitable<void> drop_rest() {
+    Error error;
+    stream_.socket().shutdown(Tcp::socket::shutdown_send, error);
+    is_idle_ = true;
+    stream_.expires_after(shared_->limits.request);
+    co_await reader_.drop(std::max(shared_->limits.body_bytes, shared_->limits.large_body_bytes));
   }
 
   std::shared_ptr<Shared> shared_;
   beast::tcp_stream stream_;
   RequestReader<beast::tcp_stream> reader_;
+  asio::steady_timer probe_;
+  std::shared_ptr<Answer> answer_;  ///< that is under way
+  unsigned version_ = 11;           ///< of its request
   bool is_idle_ = true;
 };
 
@@ -364,14 +507,26 @@ asio::awaitable<void> accept(std::shared_ptr<Shared> shared, Tcp::acceptor& acce
 }  // namespace
 
 struct HttpServer::Parts {
+  Parts(HttpHandlers handlers, HttpLimits limits)
+      : shared(new Shared{
+            io, std::move(handlers), limits, HeldBodies(limits.held_bytes), {}, false, {}}) {}
+
   // Destroyed last: the connections that it still holds refer to what they share.
   asio::io_context io{1};
-  std::shared_ptr<Shared> shared{new Shared{io, {}, {}, {}, {}, false, {}}};
-  Tcp::acceptor acceptor{shared->io};
-  asio::steady_timer grace{shared->io};
-  asio::steady_timer look{shared->io};
+  std::shared_ptr<Shared> shared;
+  Tcp::acceptor acceptor{io};
+  asio::steady_timer grace{io};
+  asio::steady_timer look{io};
   std::vector<std::shared_ptr<asio::steady_timer>> timers;
 
+  void give_up() {
+    const std::set<OpenConnection*> all = shared->open;  // closing one takes it out
+    for (OpenConnection* connection : all) connection->give_up();
+    grace.expires_after(last_words);
+    grace.async_wait([this](Error error) {
+      if (!error) io.stop();
+    });
+  }
   void stop_when_idle() {
     for (OpenConnection* connection : shared->open) connection->stop();
     if (shared->connections == 0) return io.stop();
@@ -391,13 +546,9 @@ struct HttpServer::Parts {
   }
 };
 
-HttpServer::HttpServer(const std::string& host, std::uint16_t port, Handler handle,
-                       std::function<HttpResponse(unsigned, const std::string&)> refuse,
+HttpServer::HttpServer(const std::string& host, std::uint16_t port, HttpHandlers handlers,
                        HttpLimits limits)
-    : parts_(std::make_shared<Parts>()) {
-  parts_->shared->handle = std::move(handle);
-  parts_->shared->refuse = std::move(refuse);
-  parts_->shared->limits = std::move(limits);
+    : parts_(std::make_shared<Parts>(std::move(handlers), std::move(limits))) {
   Error error;
   const auto address = asio::ip::make_address(host == "localhost" ? "127.0.0.1" : host, error);
   if (error)
@@ -432,7 +583,9 @@ void HttpServer::stop(std::chrono::milliseconds grace) {
     Error error;
     parts->acceptor.close(error);
     parts->grace.expires_after(grace);
-    parts->grace.async_wait([parts](Error) { parts->shared->io.stop(); });
+    parts->grace.async_wait([parts](Error error_of_wait) {
+      if (!error_of_wait) parts->give_up();
+    });
     parts->stop_when_idle();
   });
 }

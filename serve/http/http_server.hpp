@@ -17,12 +17,10 @@ namespace tempera::serve {
 /// keeps an Exchange must let it go before the server is destroyed.
 class HttpServer {
  public:
-  /// Binds and listens. `handle` is called on the server's thread for every whole request and must
-  /// not block. `refuse(status, message)` is the body of an answer to what is no request at all.
+  /// Binds and listens.
   /// @param port 0 for any free one
   /// @throw BadInput naming --host or --port if the address cannot be bound
-  HttpServer(const std::string& host, std::uint16_t port, Handler handle,
-             std::function<HttpResponse(unsigned, const std::string&)> refuse,
+  HttpServer(const std::string& host, std::uint16_t port, HttpHandlers handlers,
              HttpLimits limits = {});
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
@@ -31,8 +29,9 @@ class HttpServer {
   std::uint16_t port() const;
   /// Serves on the calling thread until stop().
   void run();
-  /// Stops listening and returns from run() when the answers that are under way have been sent, or
-  /// at the latest after `grace`. May be called from any thread.
+  /// Stops listening and returns from run() when the answers that are under way have been sent.
+  /// What is not answered after `grace` is answered by 503, or its stream by a last part, and has
+  /// two seconds to be sent. May be called from any thread.
   void stop(std::chrono::milliseconds grace);
   /// Runs `job` on the server's thread. May be called from any thread.
   void post(std::function<void()> job);

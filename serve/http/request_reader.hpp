@@ -7,7 +7,6 @@
 #include <boost/beast/http.hpp>
 #undef BOOST_DISABLE_ASSERTS
 
-#include <algorithm>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/redirect_error.hpp>
@@ -16,12 +15,16 @@
 #include <boost/beast/core.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "serve/http/exchange.hpp"
+#include "serve/http/held_bodies.hpp"
 #include "serve/http/http_limits.hpp"
+#include "serve/http/request_target.hpp"
 
 namespace tempera::serve {
 
@@ -37,6 +40,13 @@ struct IncomingRequest {
 struct NoRequest {
   unsigned status = 0;  ///< of the answer to what is no request; 0: nobody listens any more
   std::string message;
+};
+
+/// How a client's side of a connection is while its request is answered.
+enum class ClientSide : std::uint8_t {
+  open,   ///< it may send more
+  ended,  ///< it sends nothing more: it has left, or waits for its answer
+  lost,   ///< nobody is there
 };
 
 /// Reads requests one after the other from a stream of bytes: all that clients send comes through
@@ -58,63 +68,97 @@ class RequestReader {
     co_return !error;
   }
 
-  /// The next request, whole; without one no_request() says why.
-  boost::asio::awaitable<std::optional<IncomingRequest>> read() {
+  /// The next request without its body; without one no_request() says why.
+  boost::asio::awaitable<std::optional<IncomingRequest>> read_head() {
     namespace http = boost::beast::http;
-    http::request_parser<http::string_body> parser;
+    parser_.emplace();
+    boost::system::error_code error;
+    // Beast holds its limit against the first line and against the fields, or against both
+    // together, as the bytes happen to come in. So its own is wide, and the header's size decides.
+    // Whether the body is too large is asked once the request is admitted. (Beast of Boost 1.74
+    // takes every body for larger than no limit.)
+    parser_->header_limit(static_cast<std::uint32_t>(2 * limits_.header_bytes));
+    parser_->body_limit(std::numeric_limits<std::uint64_t>::max());
+    const std::size_t header = co_await http::async_read_header(
+        stream_, buffer_, *parser_, boost::asio::redirect_error(boost::asio::use_awaitable, error));
+    if (!error && header > limits_.header_bytes) error = http::error::header_limit;
+    if (error) {
+      no_request_ = reason(error);
+      co_return std::nullopt;
+    }
+    if (!has_its_host(parser_->get())) {
+      no_request_ = {400, "a request names its Host once; only HTTP/1.0 may leave it out"};
+      co_return std::nullopt;
+    }
+    co_return incoming(parser_->get());
+  }
+  /// Whether a body follows the header that was read.
+  bool has_body() const { return !parser_->is_done(); }
+
+  /// Reads the body of the request that read_head() has given, and takes its bytes from `share`;
+  /// if there is none, returns false, and no_request() says why.
+  boost::asio::awaitable<bool> read_body(HttpRequest& request, HeldBodies::Share& share) {
+    namespace http = boost::beast::http;
     boost::system::error_code error;
     const auto to_error = [&] {
       return boost::asio::redirect_error(boost::asio::use_awaitable, error);
     };
-    // Beast holds its limit against the first line and against the fields, or against both
-    // together, as the bytes happen to come in. So its own is wide, and the header's size decides.
-    parser.header_limit(static_cast<std::uint32_t>(2 * limits_.header_bytes));
-    std::size_t most = std::max(limits_.body_bytes, limits_.large_body_bytes);
-    parser.body_limit(most);
-    const std::size_t header =
-        co_await http::async_read_header(stream_, buffer_, parser, to_error());
-    if (!error && header > limits_.header_bytes) error = http::error::header_limit;
-    if (!error) {
-      parser.header_limit(static_cast<std::uint32_t>(limits_.header_bytes));  // of what ends a body
-      most = parser.get().target() == limits_.large_path ? limits_.large_body_bytes
-                                                         : limits_.body_bytes;
-      parser.body_limit(most);
-      if (parser.content_length() && *parser.content_length() > most)
-        error = http::error::body_limit;
-    }
-    if (!error && !has_its_host(parser.get())) {
-      no_request_ = {400, "a request names its Host once; only HTTP/1.0 may leave it out"};
-      co_return std::nullopt;
-    }
-    if (!error && boost::beast::iequals(parser.get()[http::field::expect], "100-continue")) {
-      http::response<http::empty_body> go_on{http::status::continue_, parser.get().version()};
+    const bool is_large = request.path == limits_.large_path && request.query.empty();
+    const std::size_t most = is_large ? limits_.large_body_bytes : limits_.body_bytes;
+    const auto refuse = [&](unsigned status, const std::string& message) {
+      no_request_ = {status, message};
+      return false;
+    };
+    const std::string too_large =
+        "the request's body is larger than " + std::to_string(most) + " bytes";
+    parser_->header_limit(static_cast<std::uint32_t>(limits_.header_bytes));  // of what ends a body
+    parser_->body_limit(most);
+    if (parser_->content_length() && *parser_->content_length() > most)
+      co_return refuse(413, too_large);
+    if (has_body() && boost::beast::iequals(parser_->get()[http::field::expect], "100-continue")) {
+      http::response<http::empty_body> go_on{http::status::continue_, parser_->get().version()};
       co_await http::async_write(stream_, go_on, to_error());
     }
-    if (!error) co_await http::async_read(stream_, buffer_, parser, to_error());
-    if (error) {
-      no_request_ = reason(error, most);
-      co_return std::nullopt;
+    while (!error && has_body()) {
+      co_await http::async_read_some(stream_, buffer_, *parser_, to_error());
+      if (!share.grow_to(parser_->get().body().size()))
+        co_return refuse(503,
+                         "the server holds as many bytes of requests as it may; try again later");
     }
-    co_return incoming(parser.release());
+    if (error == http::error::body_limit) co_return refuse(413, too_large);
+    if (error) {
+      no_request_ = reason(error);
+      co_return false;
+    }
+    request.body = std::move(parser_->get().body());
+    co_return true;
+  }
+
+  /// Reads what a client still sends and drops it, at most so many bytes: a connection that is
+  /// closed before its client has sent all may lose the answer.
+  boost::asio::awaitable<void> drop(std::size_t most) {
+    for (std::size_t dropped = 0; dropped <= most && co_await wait();
+         dropped += buffer_.size(), buffer_.clear()) {
+    }
   }
 
   const NoRequest& no_request() const { return no_request_; }
 
   /// Takes what has come of next requests, while a request is answered: nothing waits in `socket`
-  /// that would hide whether its client has left. Returns false if it has, and true too if as much
-  /// as a header may have is held.
+  /// that would hide whether its client has left.
   /// @pre neither wait() nor read() is under way; the socket does not block
   template <class Socket>
-  bool hold(Socket& socket) {
+  ClientSide hold(Socket& socket) {
     boost::system::error_code error;
     while (!is_full()) {
       const std::size_t held = socket.receive(buffer_.prepare(4096), 0, error);
       if (error == boost::asio::error::would_block || error == boost::asio::error::try_again)
-        return true;
-      if (error || held == 0) return false;
+        return ClientSide::open;
+      if (error == boost::asio::error::eof || (!error && held == 0)) return ClientSide::ended;
+      if (error) return ClientSide::lost;
       buffer_.commit(held);
     }
-    return true;
+    return ClientSide::open;
   }
   /// Whether hold() takes nothing more: the client waits until its first request is answered.
   bool is_full() const { return buffer_.size() >= limits_.header_bytes; }
@@ -129,7 +173,7 @@ class RequestReader {
   }
 
   static IncomingRequest incoming(
-      boost::beast::http::request<boost::beast::http::string_body> request) {
+      const boost::beast::http::request<boost::beast::http::string_body>& request) {
     namespace http = boost::beast::http;
     IncomingRequest incoming{.asked = {},
                              .version = request.version(),
@@ -137,20 +181,16 @@ class RequestReader {
                              .keeps_alive = request.keep_alive()};
     HttpRequest& asked = incoming.asked;
     asked.method = std::string(request.method_string());
-    const std::string target(request.target());
-    const auto mark = target.find('?');
-    asked.path = target.substr(0, mark);
-    if (mark != std::string::npos) asked.query = target.substr(mark + 1);
     asked.authorization = std::string(request[http::field::authorization]);
     asked.content_type = std::string(request[http::field::content_type]);
     asked.host = std::string(request[http::field::host]);
     asked.origin = std::string(request[http::field::origin]);
     asked.asked_method = std::string(request[http::field::access_control_request_method]);
-    asked.body = std::move(request.body());
+    read_target(std::string_view(request.target().data(), request.target().size()), asked);
     return incoming;
   }
 
-  NoRequest reason(boost::system::error_code error, std::size_t most) const {
+  NoRequest reason(boost::system::error_code error) const {
     namespace http = boost::beast::http;
     if (error == http::error::end_of_stream || error == boost::beast::error::timeout ||
         error == http::error::partial_message ||
@@ -159,14 +199,13 @@ class RequestReader {
     if (error == http::error::header_limit)
       return {431, "the request's header is larger than " + std::to_string(limits_.header_bytes) +
                        " bytes"};
-    if (error == http::error::body_limit)
-      return {413, "the request's body is larger than " + std::to_string(most) + " bytes"};
-    return {400, "this is no HTTP request"};
+    return {400, "this is not an HTTP request"};
   }
 
   Stream& stream_;
   const HttpLimits& limits_;
   boost::beast::flat_buffer buffer_;
+  std::optional<boost::beast::http::request_parser<boost::beast::http::string_body>> parser_;
   NoRequest no_request_;
 };
 

@@ -1,6 +1,7 @@
 #include "serve/protocol/error_body.hpp"
 
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "serve/protocol/json_response.hpp"
 
@@ -34,6 +35,40 @@ std::string body_of(unsigned status, const std::string& message, const std::stri
   return spelled({{"error", error}});
 }
 
+/// "a.b[2]" of a path of keys such as "a"["b"][2] at the beginning of a text.
+std::string dotted(std::string_view path) {
+  std::string field;
+  while (!path.empty()) {
+    const bool is_bracket = path.front() == '[';
+    if (is_bracket) path.remove_prefix(1);
+    if (!path.starts_with('"')) {
+      const auto end = path.find(']');
+      if (!is_bracket || end == std::string_view::npos) return field;
+      field += "[" + std::string(path.substr(0, end)) + "]";
+      path.remove_prefix(end + 1);
+      continue;
+    }
+    const auto end = path.find('"', 1);
+    if (end == std::string_view::npos) return field;
+    field += (field.empty() ? "" : ".") + std::string(path.substr(1, end - 1));
+    path.remove_prefix(end + 1);
+    if (is_bracket && path.starts_with(']')) path.remove_prefix(1);
+  }
+  return field;
+}
+
+/// The field that the message of a BadInput names; empty if it names none.
+std::string field_in(std::string_view message) {
+  // What JsonObject says of a body: 'body: key "a"["b"] is …' and 'body, "a"[2], …'.
+  for (const std::string_view begin : {"body: key ", "body, "})
+    if (message.starts_with(begin)) return dotted(message.substr(begin.size()));
+  const auto end = message.find_first_of(":,");
+  const std::string_view field = message.substr(0, end);
+  const bool is_field = end != std::string_view::npos && field != "body" &&
+                        field.find_first_of(" \"/") == std::string_view::npos;
+  return is_field ? std::string(field) : std::string();
+}
+
 }  // namespace
 
 HttpResponse error_response(unsigned status, const std::string& message, const std::string& param) {
@@ -46,9 +81,7 @@ HttpResponse error_response(unsigned status, const std::string& message, const s
 }
 
 HttpResponse wrong_request(const std::string& message) {
-  const std::string field = message.substr(0, message.find_first_of(":,"));
-  const bool is_field = field != message && field.find_first_of(" \"/") == std::string::npos;
-  return error_response(400, message, is_field ? field : std::string());
+  return error_response(400, message, field_in(message));
 }
 
 HttpResponse wrong_method(const std::string& allowed) {

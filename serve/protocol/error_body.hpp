@@ -8,8 +8,8 @@ namespace tempera::serve {
 
 /// An error in the protocol's form: {"error": {"message", "type", "param", "code"}}.
 ///
-/// status: 400 (a wrong request), 401, 403, 404, 405, 413, 421, 429, 431, 500 or 503. param: the
-/// field that is wrong, or empty. The message is one line and names no path of this machine.
+/// status: 400 (a wrong request), 401, 403, 404, 405, 413, 421, 429, 431, 500, 503 or 507. param:
+/// the field that is wrong, or empty. The message is one line and names no path of this machine.
 HttpResponse error_response(unsigned status, const std::string& message,
                             const std::string& param = {});
 
@@ -17,7 +17,7 @@ HttpResponse error_response(unsigned status, const std::string& message,
 std::string error_event(unsigned status, const std::string& message);
 
 /// The answer to a request with a mistake: 400, with the field that the message of a BadInput names
-/// first.
+/// first as `param`: "n", "tempera.powers[0]".
 HttpResponse wrong_request(const std::string& message);
 
 /// 405 for a path that takes other methods alone: "GET, HEAD", say, as RFC 9110 has them named.

@@ -10,6 +10,8 @@
 
 #include "base/error.hpp"
 #include "base/in_quotes.hpp"
+#include "serve/protocol/neutral_fields.hpp"
+#include "serve/protocol/request_body.hpp"
 
 namespace tempera::serve {
 namespace {
@@ -21,65 +23,65 @@ using nlohmann::json;
 constexpr double power_of_zero_temperature = 1048576.0;
 constexpr std::size_t most = std::numeric_limits<std::uint32_t>::max();
 
-/// Fields of an assistant's message that this server never fills.
-const std::initializer_list<std::string_view> fields_left_empty{"refusal", "annotations", "audio",
-                                                                "tool_calls", "function_call"};
-
-/// Fields of a chat and of a completion.
-const std::initializer_list<std::string_view> fields_of_both{"model",
-                                                             "n",
-                                                             "max_tokens",
-                                                             "stop",
-                                                             "seed",
-                                                             "temperature",
-                                                             "top_p",
-                                                             "top_k",
-                                                             "min_p",
-                                                             "repetition_penalty",
-                                                             "logprobs",
-                                                             "stream",
-                                                             "stream_options",
-                                                             "frequency_penalty",
-                                                             "presence_penalty",
-                                                             "logit_bias",
-                                                             "user",
-                                                             "tempera"};
-
-/// Fields that other samplers have and that would change the law. A value that changes nothing is
-/// taken, because many clients send it unasked.
-void refuse_other_laws(const JsonObject& body) {
-  const auto refuse = [&](const char* key, const char* why) {
-    throw BadInput(key, why, "leave it out");
-  };
-  constexpr const char* cut =
-      "cutting the distribution is not offered: the sampler keeps the model's support";
-  constexpr const char* penalty = "penalties are not offered: they would change the target";
-  struct Idle {
-    const char* key;
-    double value;  ///< that changes nothing
-    const char* why;
-  };
-  for (const auto& [key, value, why] :
-       {Idle{"top_p", 1.0, cut}, Idle{"min_p", 0.0, cut}, Idle{"frequency_penalty", 0.0, penalty},
-        Idle{"presence_penalty", 0.0, penalty}, Idle{"repetition_penalty", 1.0, penalty}})
-    if (body.has(key) && body.finite_number(key) != value) refuse(key, why);
-  // 0 and -1 are other servers' words for all tokens.
-  if (body.has("top_k") && body.finite_number("top_k") > 0.0) refuse("top_k", cut);
-  if (body.has("logit_bias") &&
-      !(body.at("logit_bias").is_object() && body.at("logit_bias").empty()))
-    refuse("logit_bias", "a bias is not offered: it would change the target");
-  if (body.has("response_format") &&
-      JsonObject(body.at("response_format"), "response_format").text("type") != "text")
-    refuse("response_format", "only {\"type\": \"text\"} is offered");
-  for (const char* key : {"tools", "tool_choice", "functions", "function_call", "suffix"})
-    if (body.has(key) && !(body.at(key).is_array() && body.at(key).empty()))
-      refuse(key, "this server does not offer it");
-}
+/// Fields of a chat and of a completion that this server acts on.
+const std::initializer_list<std::string_view> fields_of_both{
+    "model",       "n",        "max_tokens", "stop",           "seed",
+    "temperature", "logprobs", "stream",     "stream_options", "tempera"};
 
 std::vector<std::size_t> counts(const JsonObject& object, const std::string& key) {
   if (object.at(key).is_number()) return {object.whole_number(key, 0, most)};
   const auto numbers = object.whole_numbers(key, 0, most);
   return {numbers.begin(), numbers.end()};
+}
+
+/// The seed of a body or of its "tempera"; none for -1, which some clients send for a fresh one.
+std::optional<std::uint64_t> read_seed(const JsonObject& object) {
+  if (!object.has("seed") || object.at("seed") == json(-1)) return std::nullopt;
+  return object.whole_number("seed", 0, std::numeric_limits<std::uint64_t>::max());
+}
+
+gpu::Thinking thinking_of(bool thinks) { return thinks ? gpu::Thinking::on : gpu::Thinking::off; }
+
+/// "chat_template_kwargs" of vLLM and SGLang: what a client gives to the model's template.
+gpu::Thinking read_template_arguments(const JsonObject& arguments) {
+  for (const std::string& key : arguments.keys())
+    if (key != "enable_thinking" && arguments.has(key))
+      throw BadInput("chat_template_kwargs." + key, "this server's templates have no such argument",
+                     "leave it out; \"enable_thinking\", or \"thinking\" in \"tempera\", says "
+                     "whether the model thinks");
+  if (!arguments.has("enable_thinking")) return gpu::Thinking::as_published;
+  return thinking_of(arguments.boolean("enable_thinking"));
+}
+
+/// Whether a "tempera" object says anything of the sampler: then its powers decide, and not the
+/// temperature.
+bool names_sampler(const JsonObject& tempera) {
+  const auto keys = tempera.keys();
+  return std::any_of(keys.begin(), keys.end(), [&](const std::string& key) {
+    return tempera.has(key) && key != "seed" && key != "thinking" && key != "round_events" &&
+           (key != "sampler" || tempera.at(key) != json("low-temperature"));
+  });
+}
+
+/// The temperature, if it decides the sampler. Beside a sampler of "tempera" 1 changes nothing.
+void read_temperature(const JsonObject& body, gpu::SamplerWish& wish) {
+  const bool is_beside = body.has("tempera") && names_sampler(body.object("tempera"));
+  if (!body.has("temperature")) {
+    if (!body.has("tempera")) wish.temperature = 1.0;
+    return;
+  }
+  const double temperature = body.finite_number("temperature");
+  if (temperature < 0.0) throw BadInput("temperature", "it is below 0", "give 0 or more");
+  if (temperature == 1.0 && is_beside) return;
+  if (is_beside || (temperature == 0.0 && body.has("tempera")))
+    throw BadInput("temperature", "beside a sampler in \"tempera\" only 1 is taken",
+                   "leave it out, and give powers: the power 1/t does what the temperature t does");
+  if (temperature == 0.0) {
+    wish.sampler = "low-temperature";
+    wish.powers = {power_of_zero_temperature};
+  } else {
+    wish.temperature = temperature;
+  }
 }
 
 void read_tempera(const JsonObject& object, GenerationRequest& request, gpu::SamplerWish& wish,
@@ -97,7 +99,7 @@ void read_tempera(const JsonObject& object, GenerationRequest& request, gpu::Sam
   if (object.has("schedule")) {
     const auto schedule = object.text("schedule");
     if (schedule != "adj" && schedule != "deo")
-      throw BadInput("tempera, schedule", in_quotes(schedule) + " is no schedule",
+      throw BadInput("tempera.schedule", in_quotes(schedule) + " is no schedule",
                      "give \"adj\" or \"deo\"");
     wish.schedule = schedule == "adj" ? gpu::Schedule::adj : gpu::Schedule::deo;
   }
@@ -107,7 +109,7 @@ void read_tempera(const JsonObject& object, GenerationRequest& request, gpu::Sam
   if (object.has("restart_range")) {
     const auto range = object.text("restart_range");
     if (range != "horizon" && range != "record")
-      throw BadInput("tempera, restart_range", in_quotes(range) + " is no range",
+      throw BadInput("tempera.restart_range", in_quotes(range) + " is no range",
                      "give \"horizon\" or \"record\"");
     wish.restart_range =
         range == "horizon" ? gpu::RestartRange::horizon : gpu::RestartRange::record;
@@ -117,15 +119,20 @@ void read_tempera(const JsonObject& object, GenerationRequest& request, gpu::Sam
   if (object.has("early_rejection"))
     wish.options.early_rejection = object.boolean("early_rejection");
   if (object.has("prefetch")) wish.options.prefetch = object.whole_number("prefetch", 0, most);
-  if (object.has("seed")) {
-    const auto seed = object.whole_number("seed", 0, std::numeric_limits<std::uint64_t>::max());
-    if (request.is_seed_given && seed != request.seed)
-      throw BadInput("tempera, seed", "it differs from the field \"seed\"", "give one of the two");
-    request.seed = seed;
+  if (const auto seed = read_seed(object)) {
+    if (request.is_seed_given && *seed != request.seed)
+      throw BadInput("tempera.seed", "it differs from the field \"seed\"", "give one of the two");
+    request.seed = *seed;
     request.is_seed_given = true;
   }
-  if (object.has("thinking"))
-    thinking = object.boolean("thinking") ? gpu::Thinking::on : gpu::Thinking::off;
+  if (object.has("thinking")) {
+    const auto asked = thinking_of(object.boolean("thinking"));
+    if (thinking != gpu::Thinking::as_published && thinking != asked)
+      throw BadInput("tempera.thinking",
+                     "it differs from \"enable_thinking\" of \"chat_template_kwargs\"",
+                     "give one of the two");
+    thinking = asked;
+  }
   request.round_events = object.boolean_or("round_events", false);
 }
 
@@ -219,16 +226,13 @@ std::vector<gpu::ChatMessage> read_messages(const JsonObject& body) {
   std::vector<gpu::ChatMessage> messages;
   for (const JsonObject& message : body.objects("messages")) {
     // An earlier answer comes back with what its client has for it, all of it empty here.
-    message.only({"role", "content", "name"}, fields_left_empty);
-    for (const std::string_view field : fields_left_empty) {
-      const std::string key(field);
-      if (message.has(key) && !message.at(key).empty())
-        throw BadInput(message.where() + ", " + key, "this server does not offer it",
-                       "leave it out");
-    }
+    check_fields(message, Holder::message, {"role", "content"}, {},
+                 "messages[" + std::to_string(messages.size()) + "].");
     auto role = message.text("role");
     if (role == "developer") role = "system";
-    messages.push_back({std::move(role), content_of(message)});
+    // An assistant's turn without text, which clients send as null.
+    const bool is_empty = role == "assistant" && !message.has("content");
+    messages.push_back({std::move(role), is_empty ? std::string() : content_of(message)});
   }
   if (messages.empty()) throw BadInput("messages", "there is none", "give at least one");
   return messages;
@@ -237,20 +241,13 @@ std::vector<gpu::ChatMessage> read_messages(const JsonObject& body) {
 GenerationRequest read_generation_request(std::string_view body_text, bool is_chat,
                                           const GenerationLimits& limits,
                                           std::optional<std::uint64_t> seed) {
-  const json parsed = parse_json(body_text, "body");
+  const json parsed = parse_body(body_text);
   const JsonObject body(parsed, "body");
-  if (is_chat) {
-    body.only(fields_of_both,
-              {"messages", "max_completion_tokens", "top_logprobs", "response_format", "tools",
-               "tool_choice", "functions", "function_call", "metadata", "store"});
-  } else {
-    body.only(fields_of_both, {"prompt", "best_of", "echo", "suffix"});
-  }
-  refuse_other_laws(body);
-  // Taken, and of no effect.
-  if (body.has("user")) body.text("user");
-  if (body.has("store")) body.boolean("store");
-  if (body.has("metadata")) body.object("metadata");
+  if (is_chat)
+    check_fields(body, Holder::chat, fields_of_both,
+                 {"messages", "max_completion_tokens", "top_logprobs", "chat_template_kwargs"});
+  else
+    check_fields(body, Holder::completion, fields_of_both, {"prompt", "best_of", "echo"});
 
   GenerationRequest request;
   request.is_chat = is_chat;
@@ -260,14 +257,14 @@ GenerationRequest read_generation_request(std::string_view body_text, bool is_ch
       body.whole_number("best_of", 1, most) != request.choices_of_a_prompt)
     throw BadInput("best_of", "it differs from n",
                    "leave it out, or ask for the sampler \"best-of-n\" in \"tempera\"");
-  if (body.has("seed")) {
-    request.seed = body.whole_number("seed", 0, std::numeric_limits<std::uint64_t>::max());
+  if (const auto given = read_seed(body)) {
+    request.seed = *given;
     request.is_seed_given = true;
   }
   request.stream = body.boolean_or("stream", false);
   if (body.has("stream_options")) {
     const JsonObject options = body.object("stream_options");
-    options.only({"include_usage"});
+    check_fields(options, Holder::stream_options, {"include_usage"}, {}, "stream_options.");
     if (!request.stream)
       throw BadInput("stream_options", "it is given without \"stream\": true", "add that");
     request.include_usage = options.boolean_or("include_usage", false);
@@ -276,21 +273,9 @@ GenerationRequest read_generation_request(std::string_view body_text, bool is_ch
   if (!is_chat) request.echo = body.boolean_or("echo", false);
 
   gpu::SampleWish wish;
-  if (body.has("temperature")) {
-    const double temperature = body.finite_number("temperature");
-    if (temperature < 0.0) throw BadInput("temperature", "it is below 0", "give 0 or more");
-    if (temperature == 0.0) {
-      if (body.has("tempera"))
-        throw BadInput("temperature", "0 goes with tokenwise sampling alone",
-                       "leave \"tempera\" out, or give \"powers\" in it");
-      wish.sampler.sampler = "low-temperature";
-      wish.sampler.powers = {power_of_zero_temperature};
-    } else {
-      wish.sampler.temperature = temperature;
-    }
-  } else if (!body.has("tempera")) {
-    wish.sampler.temperature = 1.0;
-  }
+  read_temperature(body, wish.sampler);
+  if (body.has("chat_template_kwargs"))
+    wish.thinking = read_template_arguments(body.object("chat_template_kwargs"));
   if (body.has("tempera"))
     read_tempera(body.object("tempera"), request, wish.sampler, wish.thinking);
   wish.sampler.stop = stops(body);

@@ -1,12 +1,17 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "serve/http/exchange.hpp"
 
 namespace tempera::serve {
 
-/// The description of all paths, OpenAPI 3.1: GET /openapi.json.
+/// The description of all paths, OpenAPI 3.1: GET /openapi.json. It is openapi.json with the
+/// neutral fields of each object and the paths that need no key.
 HttpResponse openapi(const std::string& version);
+
+/// openapi.json as it is in the tree.
+std::string_view openapi_text();
 
 }  // namespace tempera::serve

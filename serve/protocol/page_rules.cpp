@@ -67,9 +67,10 @@ PageRules::PageRules(const std::vector<std::string>& allowed, bool needs_key, st
       continue;
     }
     const auto origin = spelled_origin(given);
-    if (!origin)
-      throw BadInput("--allow-origin", in_quotes(given) + " is no origin",
-                     "give scheme, host and port, such as https://example.org:8443, or *");
+    if (!origin || origin->find('*') != std::string::npos)
+      throw BadInput("--allow-origin", in_quotes(given) + " is not an origin",
+                     "give scheme, host and port, such as https://example.org:8443, or * alone for "
+                     "all pages");
     allowed_.push_back(*origin);
   }
 }
@@ -78,6 +79,12 @@ bool PageRules::may_read(const HttpRequest& request) const {
   if (request.origin.empty()) return false;
   const std::string origin = in_lower_case(request.origin);
   return allows_all_ || std::find(allowed_.begin(), allowed_.end(), origin) != allowed_.end();
+}
+
+void PageRules::show(const HttpRequest& request, HttpResponse& response) const {
+  if (!may_read(request)) return;
+  response.headers.emplace_back("Access-Control-Allow-Origin", request.origin);
+  response.headers.emplace_back("Vary", "Origin");
 }
 
 bool PageRules::is_own_host(std::string_view host) const {

@@ -35,6 +35,8 @@ class PageRules {
   /// Whether a page of an allowed origin has sent the request: its browser lets it read the answer
   /// if the answer names the origin.
   bool may_read(const HttpRequest& request) const;
+  /// Names the origin of such a page in the answer.
+  void show(const HttpRequest& request, HttpResponse& response) const;
   /// Whether a browser asks if such a page may send a request with a key or a body of JSON, ...
   bool is_question(const HttpRequest& request) const;
   /// ... and what it is told.

@@ -6,9 +6,12 @@ import http.client
 import json
 import os
 import pathlib
+import random
 import re
 import resource
+import shutil
 import signal
+import struct
 import subprocess
 import time
 
@@ -87,6 +90,48 @@ class Server:
 @pytest.fixture(scope="session")
 def server():
     running = Server()
+    yield running
+    running.stop()
+
+
+SMOLLM2_TEMPLATE = (
+    "{% for message in messages %}{% if loop.first and messages[0]['role'] != 'system' %}"
+    "{{ '<|im_start|>system\nYou are a helpful AI assistant named SmolLM, trained by Hugging Face<|im_end|>\n' }}{% endif %}"
+    "{{'<|im_start|>' + message['role'] + '\n' + message['content'] + '<|im_end|>' + '\n'}}{% endfor %}"
+    "{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}")
+
+
+def write_chat_model(folder):
+    """A small model that knows conversations: random weights, a vocabulary of bytes, and SmolLM2's chat template."""
+    fixtures = TREE / "tests/fixtures"
+    folder.mkdir()
+    config = json.loads((fixtures / "architectures/qwen3/config.json").read_text())
+    config.update(vocab_size=512, eos_token_id=502)
+    (folder / "config.json").write_text(json.dumps(config))
+    shapes = {"model.embed_tokens.weight": [512, 40], "model.norm.weight": [40]}
+    for layer in range(2):
+        for name, shape in {"input_layernorm": [40], "post_attention_layernorm": [40], "self_attn.q_proj": [64, 40], "self_attn.k_proj": [32, 40],
+                            "self_attn.v_proj": [32, 40], "self_attn.o_proj": [40, 64], "self_attn.q_norm": [16], "self_attn.k_norm": [16],
+                            "mlp.gate_proj": [56, 40], "mlp.up_proj": [56, 40], "mlp.down_proj": [40, 56]}.items():
+            shapes[f"model.layers.{layer}.{name}.weight"] = shape
+    header, data, numbers = {}, b"", random.Random(1)
+    for name, shape in shapes.items():
+        size = shape[0] * (shape[1] if len(shape) > 1 else 1)
+        tensor = struct.pack(f"<{size}f", *(numbers.gauss(0, 0.3) for _ in range(size)))
+        header[name] = {"dtype": "F32", "shape": shape, "data_offsets": [len(data), len(data) + len(tensor)]}
+        data += tensor
+    text = json.dumps(header).encode()
+    (folder / "model.safetensors").write_bytes(struct.pack("<Q", len(text)) + text + data)
+    shutil.copy(fixtures / "tokenizer/qwen_like/tokenizer.json", folder)
+    (folder / "tokenizer_config.json").write_text(json.dumps({"chat_template": SMOLLM2_TEMPLATE, "eos_token": "<|im_end|>"}))
+
+
+@pytest.fixture(scope="session")
+def chat_server(tmp_path_factory):
+    """A server of a small model that knows conversations, named "chat"."""
+    folder = tmp_path_factory.mktemp("chat_model") / "chat"
+    write_chat_model(folder)
+    running = Server(model=str(folder))
     yield running
     running.stop()
 

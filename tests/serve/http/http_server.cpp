@@ -9,11 +9,17 @@
 #include <boost/asio/connect.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/read.hpp>
+#include <boost/asio/read_until.hpp>
 #include <boost/asio/write.hpp>
+#include <chrono>
+#include <ctime>
+#include <functional>
 #include <iostream>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "tests/catch.hpp"
@@ -51,22 +57,25 @@ bool has_turns() {
   return has;
 }
 
-/// A server that answers /small at once, /later when the test says so, and /large by 256 parts of
-/// 64 KiB. /held begins with a part that no socket holds, and when the test says so it goes on with
-/// 1,024 more.
+/// A server that answers /small at once, /later and the stream /events when the test says so, and
+/// /large by 256 parts of 64 KiB. /held begins with a part that no socket holds, and when the test
+/// says so it continues with 1,024 more.
 class SmallServer {
  public:
-  explicit SmallServer(const HttpLimits& limits)
-      : http_(
-            "127.0.0.1", 0, [this](const std::shared_ptr<Exchange>& exchange) { answer(exchange); },
-            [](unsigned status, const std::string& what) {
-              return HttpResponse{status, "text/plain", what, {}};
-            },
-            limits),
+  using Admit = std::function<std::optional<HttpResponse>(const HttpRequest&)>;
+
+  explicit SmallServer(const HttpLimits& limits, Admit admit = {})
+      : http_("127.0.0.1", 0,
+              {[this](const std::shared_ptr<Exchange>& exchange) { answer(exchange); },
+               [](unsigned status, const std::string& what) {
+                 return HttpResponse{status, "text/plain", what, {}};
+               },
+               std::move(admit), [](unsigned, const std::string& what) { return "end: " + what; }},
+              limits),
         thread_([this] { http_.run(); }) {}
   ~SmallServer() {
     let_go_on();  // also if a test has failed before it did
-    http_.stop(std::chrono::milliseconds(0));
+    stop();
     thread_.join();
     for (std::thread& writer : writers_) writer.join();
   }
@@ -83,6 +92,7 @@ class SmallServer {
   /// Requests that have come in.
   int asked() const { return asked_; }
   void let_go_on() { may_go_on_ = true; }
+  void stop() { http_.stop(std::chrono::milliseconds(0)); }
   /// The turn that the server's thread had when it answered last.
   std::uint64_t turn_of_thread() const { return turn_of_thread_; }
 
@@ -91,11 +101,16 @@ class SmallServer {
     turn_of_thread_ = scheduling_of_this_thread()[turn];
     ++asked_;
     const std::string path = exchange->request().path;
-    if (path == "/later") {
+    if (path == "/later" || path == "/events") {
       exchange->on_leave([this] { has_dropped_ = true; });
-      writers_.emplace_back([this, exchange] {
+      writers_.emplace_back([this, exchange, is_whole = path == "/later"] {
+        // By one thread: the server takes in order what each thread tells it.
+        if (!is_whole) exchange->begin_stream(200, "text/event-stream");
+        if (!is_whole) exchange->write("begun\n\n");
         while (!may_go_on_) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-        exchange->respond({200, "text/plain", "later", {}});
+        if (is_whole) return exchange->respond({200, "text/plain", "later", {}});
+        exchange->write("later");
+        exchange->end();
       });
       return;
     }
@@ -134,11 +149,46 @@ std::string rest_of(Tcp::socket& socket) {
   return text;
 }
 
-HttpLimits short_limits() {
+/// Limits of which the test waits for one; the other is so long that the test would see it.
+HttpLimits short_request() {
   HttpLimits limits;
   limits.request = std::chrono::seconds(1);
+  limits.idle = std::chrono::seconds(120);
+  return limits;
+}
+HttpLimits short_idle() {
+  HttpLimits limits;
+  limits.request = std::chrono::seconds(120);
   limits.idle = std::chrono::seconds(1);
   return limits;
+}
+
+std::string get(const std::string& path, const std::string& version = "1.1",
+                const std::string& fields = "") {
+  return "GET " + path + " HTTP/" + version + "\r\nHost: x\r\n" + fields + "\r\n";
+}
+std::string post(const std::string& path, std::size_t length, const std::string& fields = "") {
+  return "POST " + path + " HTTP/1.1\r\nHost: x\r\n" + fields +
+         "Content-Length: " + std::to_string(length) + "\r\n\r\n";
+}
+
+/// What comes until `end` has come.
+std::string read_until(Tcp::socket& socket, const std::string& end) {
+  std::string text;
+  asio::read_until(socket, asio::dynamic_buffer(text), end);
+  return text;
+}
+
+template <class Condition>
+void wait_for(const Condition& condition) {
+  while (!condition()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+std::size_t count_of(const std::string& part, const std::string& text) {
+  std::size_t count = 0;
+  for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; at += part.size())
+    ++count;
+  return count;
 }
 
 }  // namespace
@@ -148,7 +198,7 @@ TEST_CASE("the thread of the connections asks for short turns", "[serve]") {
     std::cout << "SKIPPED: the turns of the server's thread: this system has none to choose\n";
     return;
   }
-  SmallServer server(short_limits());
+  SmallServer server(HttpLimits{});
   auto client = server.client();
   send(client, "GET /small HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
   CHECK(rest_of(client).ends_with("small"));
@@ -156,15 +206,16 @@ TEST_CASE("the thread of the connections asks for short turns", "[serve]") {
   CHECK(scheduling_of_this_thread()[turn] != shortest);
 }
 
-TEST_CASE("A client that sends too slowly, or nothing, is let go", "[serve]") {
-  SmallServer server(short_limits());
-  for (const std::string text :
-       {"", "G", "GET /small HTTP/1.1\r\nHost: x\r\n",
-        "POST /small HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nabc"}) {
+TEST_CASE("A client that sends too slowly is let go", "[serve]") {
+  const HttpLimits limits = short_request();
+  SmallServer server(limits);
+  const auto begun = std::chrono::steady_clock::now();
+  for (const std::string& text : {std::string("G"), get("/small").substr(0, 30),
+                                  post("/small", 9) + "abc", get("/small") + "G"}) {
     CAPTURE(text);
     auto socket = server.client();
     send(socket, text);
-    CHECK(rest_of(socket).empty());
+    CHECK(count_of("HTTP/1.1", rest_of(socket)) == count_of("\r\n\r\nG", text));
   }
   // A byte now and then does not hold it for longer.
   auto slow = server.client();
@@ -174,10 +225,24 @@ TEST_CASE("A client that sends too slowly, or nothing, is let go", "[serve]") {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
   CHECK(error);
+  // None of them had the time of an idle connection.
+  CHECK(std::chrono::steady_clock::now() - begun < limits.idle);
   // One that sends all of it is answered.
   auto quick = server.client();
-  send(quick, "GET /small HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+  send(quick, get("/small", "1.1", "Connection: close\r\n"));
   CHECK(rest_of(quick).ends_with("small"));
+}
+
+TEST_CASE("A client that sends nothing is let go, also after an answer", "[serve]") {
+  const HttpLimits limits = short_idle();
+  SmallServer server(limits);
+  const auto begun = std::chrono::steady_clock::now();
+  auto silent = server.client();
+  CHECK(rest_of(silent).empty());
+  auto answered = server.client();
+  send(answered, get("/small"));
+  CHECK(rest_of(answered).ends_with("small"));
+  CHECK(std::chrono::steady_clock::now() - begun < limits.request);
 }
 
 TEST_CASE("A client that reads too slowly is dropped when its answer fits the memory no more",
@@ -192,8 +257,7 @@ TEST_CASE("A client that reads too slowly is dropped when its answer fits the me
 }
 
 TEST_CASE("An answer of which parts were dropped never looks whole", "[serve]") {
-  HttpLimits limits = short_limits();
-  limits.request = std::chrono::seconds(30);
+  HttpLimits limits;
   limits.unsent_bytes = held_bytes;
   SmallServer server(limits);
   auto slow = server.client();
@@ -224,9 +288,7 @@ TEST_CASE("A client that leaves is noticed, also one that has sent its next requ
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
       CHECK_FALSE(server.has_dropped());
     }
-    for (int i = 0; i < 10000 && !server.has_dropped(); ++i)
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    CHECK(server.has_dropped());
+    wait_for([&] { return server.has_dropped(); });
     server.let_go_on();
   }
 }
@@ -282,6 +344,188 @@ TEST_CASE("A large answer reaches a client that reads", "[serve]") {
   send(socket, "GET /large HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
   CHECK(rest_of(socket).size() > 256 * part_bytes);
   CHECK_FALSE(server.has_dropped());
+}
+
+TEST_CASE("A client that closes its half of the connection is answered", "[serve]") {
+  for (const std::string version : {"1.0", "1.1"})
+    for (const std::string path : {"/small", "/later", "/events"}) {
+      CAPTURE(version, path);
+      SmallServer server(HttpLimits{});
+      auto client = server.client();
+      // Two requests; an older client has one.
+      send(client, version == "1.0" ? get(path, version) : get(path) + get("/small"));
+      client.shutdown(Tcp::socket::shutdown_send);
+      wait_for([&] { return server.asked() > 0; });
+      // Time for the server to see the end; it answers however long that takes.
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      CHECK_FALSE(server.has_dropped());
+      server.let_go_on();
+      const std::string answers = rest_of(client);
+      CAPTURE(answers);
+      CHECK(answers.find(path == "/small" ? "small" : "later") != std::string::npos);
+      CHECK(count_of(" 200 OK", answers) == (version == "1.0" ? 1 : 2));
+      // Only a client that waits is probed.
+      CHECK(count_of(" 100 Continue", answers) == (version == "1.1" && path == "/later" ? 1 : 0));
+      CHECK_FALSE(server.has_dropped());
+    }
+}
+
+TEST_CASE("A client that leaves after it closed its half of the connection is noticed", "[serve]") {
+  for (const std::string path : {"/later", "/events"}) {
+    CAPTURE(path);
+    SmallServer server(HttpLimits{});
+    {
+      auto client = server.client();
+      send(client, get(path));
+      client.shutdown(Tcp::socket::shutdown_send);
+      read_until(client, path == "/later" ? "100 Continue" : "begun\n\n");
+      CHECK_FALSE(server.has_dropped());
+    }
+    wait_for([&] { return server.has_dropped(); });
+    server.let_go_on();
+  }
+}
+
+TEST_CASE("A stream without chunks ends with its connection, and says so", "[serve]") {
+  SmallServer server(HttpLimits{});
+  server.let_go_on();
+  for (const std::string wish : {"", "Connection: keep-alive\r\n"}) {
+    auto client = server.client();
+    send(client, get("/events", "1.0", wish));
+    const std::string answer = rest_of(client);
+    CAPTURE(answer);
+    CHECK(answer.ends_with("\r\n\r\nbegun\n\nlater"));
+    CHECK(answer.find("keep-alive") == std::string::npos);
+    CHECK(answer.find("chunked") == std::string::npos);
+  }
+  // A whole answer has a length, so its connection may be kept.
+  auto kept = server.client();
+  send(kept, get("/small", "1.0", "Connection: keep-alive\r\n"));
+  CHECK(read_until(kept, "small").find("Connection: keep-alive") != std::string::npos);
+  send(kept, get("/events", "1.1", "Connection: close\r\n"));
+  const std::string stream = rest_of(kept);
+  CHECK(stream.find("Connection: close") != std::string::npos);
+  CHECK(stream.ends_with("\r\n0\r\n\r\n"));
+}
+
+TEST_CASE("An answer has its date", "[serve]") {
+  SmallServer server(HttpLimits{});
+  for (const std::string& request : {get("/small", "1.0"), std::string("garbage\r\n\r\n")}) {
+    auto client = server.client();
+    send(client, request);
+    const std::string answer = rest_of(client);
+    const auto at = answer.find("\r\nDate: ");
+    REQUIRE(at != std::string::npos);
+    std::tm date{};
+    const char* end = ::strptime(answer.c_str() + at + 8, "%a, %d %b %Y %H:%M:%S GMT\r\n", &date);
+    REQUIRE(end != nullptr);
+    const std::time_t then = ::timegm(&date);
+    CHECK(then <= std::time(nullptr));
+    CHECK(then + 86400 > std::time(nullptr));
+    // The day of the week is that of the date.
+    const int weekday = date.tm_wday;
+    std::tm same{};
+    ::gmtime_r(&then, &same);
+    CHECK(same.tm_wday == weekday);
+  }
+}
+
+TEST_CASE("A request that is not admitted is refused before its body comes", "[serve]") {
+  SmallServer server(HttpLimits{}, [](const HttpRequest& request) -> std::optional<HttpResponse> {
+    if (request.authorization == "key") return std::nullopt;
+    return HttpResponse{401, "text/plain", "no key", {}};
+  });
+  for (const std::string& request :
+       {post("/small", 1 << 20), post("/small", 1 << 20, "Expect: 100-continue\r\n"),
+        post("/small", std::size_t{1} << 40),
+        std::string("POST /small HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")}) {
+    CAPTURE(request);
+    auto client = server.client();
+    send(client, request);
+    // The server closes its half, so the answer is all that comes.
+    const std::string answer = rest_of(client);
+    CHECK(answer.starts_with("HTTP/1.1 401"));
+    CHECK(answer.find("Connection: close") != std::string::npos);
+    CHECK(answer.ends_with("no key"));
+  }
+  CHECK(server.asked() == 0);
+  // A client that first sends all of its body can read the answer.
+  auto sending = server.client();
+  send(sending, post("/small", std::size_t{16} << 20));
+  send(sending, std::string(std::size_t{16} << 20, 'a'));
+  CHECK(rest_of(sending).ends_with("no key"));
+  // Without a body the connection is kept, and the next request has its own answer.
+  auto kept = server.client();
+  send(kept, get("/small") + get("/small", "1.1", "Authorization: key\r\nConnection: close\r\n"));
+  const std::string answers = rest_of(kept);
+  CHECK(answers.starts_with("HTTP/1.1 401"));
+  CHECK(answers.ends_with("small"));
+  CHECK(server.asked() == 1);
+}
+
+TEST_CASE("All bodies together are bounded, and what one held the next may hold", "[serve]") {
+  constexpr std::size_t body = 3000;
+  HttpLimits limits;
+  limits.held_bytes = body;
+  SmallServer server(limits);
+  const std::string chunked =
+      "POST /later HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nbb8\r\n" +
+      std::string(body, 'a') + "\r\n0\r\n\r\n";
+  auto holder = server.client();
+  send(holder, post("/later", body) + std::string(body, 'a'));
+  wait_for([&] { return server.asked() == 1; });
+  for (const std::string& request : {post("/later", 1) + "a", chunked}) {
+    auto other = server.client();
+    send(other, request);
+    CHECK(rest_of(other).starts_with("HTTP/1.1 503"));
+  }
+  CHECK(server.asked() == 1);
+  server.let_go_on();
+  read_until(holder, "later");
+  for (int i = 0; i < 3; ++i)
+    for (const std::string& request : {post("/later", body) + std::string(body, 'a'), chunked}) {
+      send(holder, request);
+      CHECK(read_until(holder, "later").starts_with("HTTP/1.1 200"));
+    }
+  // What left in the middle of its body holds nothing.
+  for (int i = 0; i < 3; ++i) {
+    auto gone = server.client();
+    send(gone, post("/later", body) + std::string(body - 1, 'a'));
+    gone.close();
+    // The server's thread has seen the end once it answers another client of later.
+    for (std::string answer; !answer.starts_with("HTTP/1.1 200");) {
+      auto next = server.client();
+      send(next, post("/later", body, "Connection: close\r\n") + std::string(body, 'a'));
+      answer = rest_of(next);
+    }
+  }
+  // One byte more than all may hold is never taken.
+  auto large = server.client();
+  send(large, post("/later", body + 1) + std::string(body + 1, 'a'));
+  CHECK(rest_of(large).starts_with("HTTP/1.1 503"));
+}
+
+TEST_CASE("When the grace is over, every client that waits is told so", "[serve]") {
+  SmallServer server(HttpLimits{});
+  auto whole = server.client();
+  auto stream = server.client();
+  auto half = server.client();
+  auto idle = server.client();
+  send(whole, get("/later"));
+  send(stream, get("/events"));
+  send(half, post("/small", 10) + "abc");
+  wait_for([&] { return server.asked() == 2; });
+  read_until(stream, "begun\n\n");
+  server.stop();
+  const std::string answer = rest_of(whole);
+  CHECK(answer.starts_with("HTTP/1.1 503"));
+  CHECK(answer.ends_with("the server is shutting down"));
+  CHECK(answer.find("Connection: close") != std::string::npos);
+  const std::string rest = rest_of(stream);
+  CHECK(rest.find("end: the server is shutting down") != std::string::npos);
+  CHECK(rest.ends_with("\r\n0\r\n\r\n"));
+  CHECK(rest_of(half).empty());
+  CHECK(rest_of(idle).empty());
 }
 
 }  // namespace tempera::serve

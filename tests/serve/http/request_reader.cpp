@@ -86,6 +86,17 @@ struct Outcome {
   unsigned end = 0;  ///< NoRequest::status
 };
 
+/// The next request, whole.
+asio::awaitable<std::optional<IncomingRequest>> read(RequestReader<Pieces>& reader,
+                                                     HeldBodies& held) {
+  auto incoming = co_await reader.read_head();
+  if (!incoming) co_return std::nullopt;
+  HeldBodies::Share share(held);
+  const bool is_whole = co_await reader.read_body(incoming->asked, share);
+  if (!is_whole) co_return std::nullopt;
+  co_return incoming;
+}
+
 /// What the server reads of a connection.
 Outcome read_all(asio::io_context& io, std::string_view bytes, std::vector<std::size_t> cuts,
                  const HttpLimits& limits) {
@@ -93,11 +104,12 @@ Outcome read_all(asio::io_context& io, std::string_view bytes, std::vector<std::
   bool is_over = false;
   Pieces stream(io, bytes, std::move(cuts));
   RequestReader<Pieces> reader(stream, limits);
+  HeldBodies held(limits.held_bytes);
   asio::co_spawn(
       io,
       [&]() -> asio::awaitable<void> {
         while (co_await reader.wait()) {
-          auto incoming = co_await reader.read();
+          auto incoming = co_await read(reader, held);
           if (!incoming) {
             outcome.end = reader.no_request().status;
             break;
@@ -370,6 +382,35 @@ TEST_CASE("a request names its Host once, as RFC 9112 asks in its section 3.2", 
   CHECK(second.end == 400);
 }
 
+TEST_CASE("a target in the absolute form has the host before the path", "[serve]") {
+  asio::io_context io{1};
+  const auto read_target_of = [&](const std::string& target, const std::string& host) {
+    const Outcome outcome = read_all(
+        io, "GET " + target + " HTTP/1.1\r\nHost: " + host + "\r\n\r\n", {}, small_limits());
+    REQUIRE(outcome.requests.size() == 1);
+    const HttpRequest& request = outcome.requests.front();
+    return std::vector{request.host, request.path, request.query};
+  };
+  using Parts = std::vector<std::string>;
+  CHECK(read_target_of("/health", "a") == Parts{"a", "/health", ""});
+  CHECK(read_target_of("/health?", "a") == Parts{"a", "/health", ""});
+  CHECK(read_target_of("/health?x=1?y", "a") == Parts{"a", "/health", "x=1?y"});
+  CHECK(read_target_of("http://localhost/health", "a") == Parts{"localhost", "/health", ""});
+  CHECK(read_target_of("HTTPS://B:8/v1/files?limit=2", "a") ==
+        Parts{"B:8", "/v1/files", "limit=2"});
+  CHECK(read_target_of("http://b", "a") == Parts{"b", "/", ""});
+  CHECK(read_target_of("http://b?x", "a") == Parts{"b", "/", "x"});
+  CHECK(read_target_of("/http://b/c", "a") == Parts{"a", "/http://b/c", ""});
+  CHECK(read_target_of("ftp://b/c", "a") == Parts{"a", "ftp://b/c", ""});
+  // The large bodies of one path are those of it in either form.
+  const auto post = [](const std::string& target) {
+    return "POST " + target + " HTTP/1.1\r\nHost: x\r\nContent-Length: 1500\r\n\r\n" +
+           std::string(1500, 'a');
+  };
+  CHECK(read_all(io, post("http://x/v1/files"), {}, small_limits()).requests.size() == 1);
+  CHECK(read_all(io, post("http://x/v1/completions"), {}, small_limits()).end == 413);
+}
+
 TEST_CASE("the end of an empty body may come byte by byte", "[serve]") {
   asio::io_context io{1};
   const std::string bytes =
@@ -388,9 +429,11 @@ TEST_CASE("a client that asks whether to go on is told so before its body", "[se
       "POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\nab";
   Pieces stream(io, bytes, {});
   RequestReader<Pieces> reader(stream, limits);
+  HeldBodies held(limits.held_bytes);
   std::optional<IncomingRequest> incoming;
   asio::co_spawn(
-      io, [&]() -> asio::awaitable<void> { incoming = co_await reader.read(); }, asio::detached);
+      io, [&]() -> asio::awaitable<void> { incoming = co_await read(reader, held); },
+      asio::detached);
   io.run();
   REQUIRE(incoming.has_value());
   CHECK(incoming->asked.body == "ab");

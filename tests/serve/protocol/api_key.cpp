@@ -52,4 +52,14 @@ TEST_CASE("the bytes that are read of a key do not depend on how much of a guess
   CHECK(reads_of(std::string(key.size(), '!')) == all);
 }
 
+TEST_CASE("the token is what follows the scheme Bearer, in letters of any case", "[serve]") {
+  for (const char* given : {"Bearer key", "bearer key", "BEARER key", "bEaReR   key"})
+    CHECK(bearer_token(given) == "key");
+  CHECK(bearer_token("Bearer ") == "");
+  CHECK(bearer_token("Bearer Key ") == "Key ");
+  for (const char* given :
+       {"", "Bearer", "Bearerkey", "Bearer\tkey", "Basic key", "key", " Bearer key"})
+    CHECK_FALSE(bearer_token(given).has_value());
+}
+
 }  // namespace tempera::serve::api_key_test

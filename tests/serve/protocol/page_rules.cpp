@@ -139,7 +139,8 @@ TEST_CASE("a refusal names what was sent and what to do", "[serve]") {
 
 TEST_CASE("what is no origin is refused as an option", "[serve]") {
   for (const char* given : {"", "example.org", "https://example.org/", "https://example.org/page",
-                            "://x", "https://a b", "https://user@example.org", "https://\xff"}) {
+                            "://x", "https://a b", "https://user@example.org", "https://\xff",
+                            "http://*.example.org", "http://localhost:*", "**"}) {
     CAPTURE(given);
     CHECK_THROWS_AS(PageRules({given}, false, "127.0.0.1"), BadInput);
   }

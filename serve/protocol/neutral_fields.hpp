@@ -1,0 +1,60 @@
+#pragma once
+
+#include <initializer_list>
+#include <nlohmann/json_fwd.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/json_document.hpp"
+
+namespace tempera::serve {
+
+/// An object of the protocol that has fields.
+enum class Holder : unsigned {
+  completion = 1,      ///< the body of POST /v1/completions
+  chat = 2,            ///< the body of POST /v1/chat/completions
+  stream_options = 4,  ///< "stream_options" of either
+  message = 8,         ///< an entry of "messages"
+  batch = 16,          ///< the body of POST /v1/batches
+};
+
+/// Which values of a field leave the answer as it is. null always does.
+enum class Neutral : unsigned char {
+  none,        ///< no other value
+  listed,      ///< those of NeutralField::values
+  any_text,    ///< every string
+  any_flag,    ///< true and false
+  any_object,  ///< every object
+  empty_list,  ///< []
+  zeros,       ///< an object whose members are all 0, or {}
+};
+
+/// A field that clients send and that this server does not act on: values that change nothing are
+/// taken, any other value is refused.
+struct NeutralField {
+  std::string_view key;
+  unsigned holders = 0;  ///< the sum of Holder values
+  Neutral neutral = Neutral::none;
+  std::string_view values;   ///< of Neutral::listed: a JSON list
+  std::string_view why;      ///< why another value is refused
+  std::string_view instead;  ///< and what the client can do
+};
+
+/// The table of all such fields. GET /openapi.json describes them from it.
+std::span<const NeutralField> neutral_fields();
+
+/// Checks the fields of an object: each is one of `known`, which the server acts on, or a neutral
+/// field of `holder` at a neutral value.
+/// @param place  the path before a field's name in errors, such as "stream_options."; may be empty
+/// @throw BadInput naming the field: for an unknown one, with the nearest name, and for a value
+/// that would change the answer, with the reason and what to use
+void check_fields(const JsonObject& object, Holder holder,
+                  std::initializer_list<std::string_view> known,
+                  std::initializer_list<std::string_view> further = {},
+                  const std::string& place = {});
+
+/// The JSON Schema of a field: its neutral values, and null.
+nlohmann::ordered_json schema_of(const NeutralField& field);
+
+}  // namespace tempera::serve

@@ -1,0 +1,40 @@
+#include "serve/protocol/openapi.hpp"
+
+#include <initializer_list>
+#include <nlohmann/json.hpp>
+
+#include "serve/protocol/json_response.hpp"
+#include "serve/protocol/neutral_fields.hpp"
+#include "serve/protocol/public_paths.hpp"
+
+namespace tempera::serve {
+namespace {
+
+struct HolderSchema {
+  const char* schema;
+  Holder holder;
+};
+constexpr std::initializer_list<HolderSchema> holder_schemas{
+    {"Completion", Holder::completion},        {"Chat", Holder::chat},
+    {"AssistantMessage", Holder::message},     {"OtherMessage", Holder::message},
+    {"StreamOptions", Holder::stream_options}, {"NewBatch", Holder::batch}};
+
+}  // namespace
+
+HttpResponse openapi(const std::string& version) {
+  using nlohmann::ordered_json;
+  ordered_json document = ordered_json::parse(openapi_text());
+  document["info"]["version"] = version;
+  for (const std::string_view path : public_paths)
+    for (auto& operation : document["paths"][std::string(path)])
+      operation["security"] = ordered_json::array();
+  for (const HolderSchema& each : holder_schemas) {
+    auto& properties = document["components"]["schemas"][each.schema]["properties"];
+    for (const NeutralField& field : neutral_fields())
+      if ((field.holders & static_cast<unsigned>(each.holder)) != 0)
+        properties[std::string(field.key)] = schema_of(field);
+  }
+  return json_response(document);
+}
+
+}  // namespace tempera::serve

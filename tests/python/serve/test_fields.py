@@ -1,0 +1,233 @@
+"""The fields of the protocol that this server does not act on: what changes nothing is taken, the rest is refused by name.
+
+openapi.json is the table of the server's own code; the names are those of OpenAI's protocol and of its other servers."""
+import json
+import re
+import typing
+
+import pytest
+from openai.types import batch_create_params, completion_create_params
+from openai.types.chat import chat_completion_assistant_message_param, chat_completion_stream_options_param
+from openai.types.chat import completion_create_params as chat_create_params
+
+from conftest import Server
+
+# The fields of OpenAI's protocol, by the object that has them.
+OFFICIAL = {
+    "Chat": """audio frequency_penalty function_call functions logit_bias logprobs max_completion_tokens max_tokens messages metadata modalities
+        model moderation n parallel_tool_calls prediction presence_penalty prompt_cache_key prompt_cache_options prompt_cache_retention
+        reasoning_effort response_format safety_identifier seed service_tier stop store stream stream_options temperature tool_choice tools
+        top_logprobs top_p user verbosity web_search_options""",
+    "Completion": """best_of echo frequency_penalty logit_bias logprobs max_tokens model n presence_penalty prompt seed stop stream
+        stream_options suffix temperature top_p user""",
+    "StreamOptions": "include_obfuscation include_usage",
+    "AssistantMessage": "audio content function_call name refusal role tool_calls",
+    "NewBatch": "completion_window endpoint input_file_id metadata output_expires_after",
+}
+# Fields of vLLM, SGLang, llama.cpp and the clients that are written for them.
+OF_OTHERS = {
+    "Chat": """add_generation_prompt best_of cache_salt chat_template_kwargs continue_final_message echo ignore_eos
+        include_stop_str_in_output length_penalty min_p min_tokens priority prompt_logprobs repetition_penalty request_id
+        return_token_ids return_tokens_as_token_ids skip_special_tokens spaces_between_special_tokens stop_token_ids structured_outputs
+        top_k truncate_prompt_tokens typical_p use_beam_search guided_json guided_regex guided_choice guided_grammar""",
+    "Completion": """cache_salt ignore_eos include_stop_str_in_output length_penalty min_p min_tokens priority prompt_logprobs
+        repetition_penalty request_id skip_special_tokens stop_token_ids top_k use_beam_search metadata""",
+    "StreamOptions": "continuous_usage_stats",
+    "AssistantMessage": "reasoning reasoning_content tool_call_id",
+}
+REQUIRED = {"messages", "prompt", "role", "input_file_id", "endpoint"}
+# Values that change nothing, of the fields that the server acts on.
+ACTED_ON = {"best_of": [1], "completion_window": ["24h"], "content": [None, ""], "echo": [False], "include_usage": [], "logprobs": [False],
+            "max_completion_tokens": [8], "max_tokens": [8], "metadata": [{}, {"a": "b"}], "model": ["worked_sum"], "n": [1], "seed": [], "stop": [[]],
+            "stream": [False], "temperature": [1, 1.0], "top_logprobs": [], "chat_template_kwargs": [{}, {"enable_thinking": None}], "stream_options": []}
+
+
+def names(table, holder):
+    return table.get(holder, "").split()
+
+
+@pytest.fixture(scope="module")
+def schemas(server):
+    return server.ask("/openapi.json")[1]["components"]["schemas"]
+
+
+def neutral_values(schema, schemas):
+    """Values that the description of a field takes, null among them."""
+    if "$ref" in schema:
+        return []
+    if "anyOf" in schema:
+        return [value for each in schema["anyOf"] for value in neutral_values(each, schemas)]
+    if "enum" in schema:
+        return schema["enum"]
+    kinds = {"null": [None], "string": ["", "a", "ü"], "boolean": [True, False], "array": [[]],
+             "object": [{}, {"50": 0, "7": 0.0}] if schema.get("additionalProperties") else [{}, {"a": 1}]}
+    return kinds[schema["type"]]
+
+
+def test_the_list_of_names_is_the_protocols():
+    bodies = {"Chat": chat_create_params.CompletionCreateParamsBase, "Completion": completion_create_params.CompletionCreateParamsBase,
+              "StreamOptions": chat_completion_stream_options_param.ChatCompletionStreamOptionsParam,
+              "AssistantMessage": chat_completion_assistant_message_param.ChatCompletionAssistantMessageParam,
+              "NewBatch": batch_create_params.BatchCreateParams}
+    for holder, body in bodies.items():
+        # `stream` is a field of the two kinds of request that the package makes of each body.
+        assert set(typing.get_type_hints(body)) - {"stream"} <= set(names(OFFICIAL, holder)), holder
+
+
+def test_every_official_field_is_described(schemas):
+    for table in (OFFICIAL, OF_OTHERS):
+        for holder in table:
+            assert set(names(table, holder)) <= set(schemas[holder]["properties"]), holder
+            assert schemas[holder]["additionalProperties"] is False
+
+
+def wrapped(holder, field, value):
+    """A completion's body that has a field of Completion or of its stream_options, or a chat's of the others; and where the field is."""
+    if holder == "Completion":
+        return {"prompt": "4+7?", "max_tokens": 8, "seed": 1, field: value}, field
+    if holder == "StreamOptions":
+        return {"prompt": "4+7?", "max_tokens": 8, "seed": 1, "stream": True, "stream_options": {field: value}}, f"stream_options.{field}"
+    if holder == "AssistantMessage":
+        return {"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "", field: value},
+                             {"role": "user", "content": "Bye"}], "max_tokens": 8, "seed": 1}, f"messages[1].{field}"
+    return {"messages": [{"role": "user", "content": "Hi"}], "max_tokens": 8, "seed": 1, field: value}, field
+
+
+def without_names(text):
+    """An answer or its events without what names the request."""
+    def strip(answer):
+        return {key: value for key, value in answer.items() if key not in ("id", "created")}
+    if isinstance(text, dict):
+        return strip(text)
+    return [strip(json.loads(line[6:])) for line in text.split("\n\n") if line.startswith("data: {")]
+
+
+def cases(holder, schemas):
+    """Every field of a holder with each value that changes nothing, and those that the server does not act on with one that does."""
+    for field, schema in schemas[holder]["properties"].items():
+        if field in REQUIRED or field == "tempera":
+            continue
+        is_acted_on = field in ACTED_ON and not (holder == "Chat" and field in ("best_of", "echo", "metadata"))
+        for value in [None, *ACTED_ON[field]] if is_acted_on else neutral_values(schema, schemas):
+            yield field, value, True
+        if not is_acted_on:
+            taken = [json.dumps(value) for value in neutral_values(schema, schemas)]
+            kinds = {each.get("type") for each in schema.get("anyOf", [])}
+            for value in ("other", 3, 0.5, True, False, [1], ["text", "audio"], {"type": "json_object"}, {"50": 1}):
+                free = {"string": str, "boolean": bool, "object": dict}
+                if json.dumps(value) not in taken and not any(kind in kinds and "additionalProperties" not in str(schema) and isinstance(value, free[kind]) for kind in free):
+                    yield field, value, False
+
+
+@pytest.mark.parametrize("holder, field, value", [("Completion", "seed", 1), ("Chat", "seed", 1), ("StreamOptions", "include_usage", None),
+                                                  ("AssistantMessage", "content", "")])
+def test_what_changes_nothing_is_taken_and_the_rest_named(server, chat_server, schemas, holder, field, value):
+    asked, path = (server, "/v1/completions") if holder in ("Completion", "StreamOptions") else (chat_server, "/v1/chat/completions")
+    status, plain = asked.ask(path, wrapped(holder, field, value)[0])
+    assert status == 200, plain
+    taken = refused = 0
+    for field, value, is_neutral in cases(holder, schemas):
+        body, param = wrapped(holder, field, value)
+        if field in ("seed", "max_tokens") or (field == "model" and value and holder == "Chat"):
+            continue
+        status, answer = asked.ask(path, body)
+        if is_neutral:
+            assert status == 200, (field, value, answer)
+            assert without_names(answer) == without_names(plain), (field, value)
+        else:
+            assert status == 400, (field, value, answer)
+            error = answer["error"]
+            assert error["param"] == param, (value, error)
+            what, reason = error["message"].split(": ", 1)
+            why, instead = reason.rsplit("; ", 1)
+            assert what == param and len(why) > 10 and re.search("leave it out|ask for|POST", reason), error
+        taken, refused = taken + is_neutral, refused + (not is_neutral)
+    assert taken > 3 and refused > 3, (taken, refused)
+
+
+def test_null_is_the_same_as_absent_for_all_fields_at_once(server, chat_server):
+    for holder, asked, path in (("Completion", server, "/v1/completions"), ("Chat", chat_server, "/v1/chat/completions")):
+        body, _ = wrapped(holder, "seed", 1)
+        nulls = {name: None for table in (OFFICIAL, OF_OTHERS) for name in names(table, holder) if name not in body}
+        assert len(nulls) > 10
+        status, plain = asked.ask(path, body)
+        assert status == 200 and without_names(asked.ask(path, {**nulls, **body})[1]) == without_names(plain)
+
+
+def test_minus_one_is_no_seed(server):
+    for fields in ({"seed": -1}, {"tempera": {"powers": [1, 2], "seed": -1}}):
+        seeds = {server.ask("/v1/completions", {"prompt": "4+7?", "max_tokens": 4, **fields})[1]["tempera"]["seed"] for _ in range(3)}
+        assert len(seeds) == 3
+    status, answer = server.ask("/v1/completions", {"prompt": "4+7?", "seed": -2})
+    assert status == 400 and answer["error"]["param"] == "seed"
+    status, answer = server.ask("/v1/completions", {"prompt": "4+7?", "seed": 5, "tempera": {"seed": -1}})
+    assert status == 200 and answer["tempera"]["seed"] == 5
+
+
+@pytest.mark.parametrize("tempera", [{"powers": [1, 2, 4]}, {"powers": [2], "sampler": "low-temperature"}, {"block": 4}, {"preset": "qwen3/math500", "rounds": 2, "block": 8},
+                                     {"sampler": "best-of-n", "particles": 2}])
+def test_temperature_1_beside_a_sampler_changes_nothing(server, tempera):
+    body = {"prompt": "4+7?", "max_tokens": 8, "seed": 3, "tempera": tempera}
+    whole = without_names(server.ask("/v1/completions", body)[1])
+    assert "choices" in whole
+    assert without_names(server.ask("/v1/completions", {**body, "temperature": 1})[1]) == whole
+    for temperature in (0, 0.1, 0.5, 2):
+        status, answer = server.ask("/v1/completions", {**body, "temperature": temperature})
+        assert status == 400 and answer["error"]["param"] == "temperature" and "powers" in answer["error"]["message"]
+
+
+@pytest.mark.parametrize("tempera", [{}, {"seed": 3}, {"round_events": False}, {"sampler": "low-temperature"}])
+def test_a_temperature_beside_no_sampler_decides(server, tempera):
+    body = {"prompt": "4+7+9?", "max_tokens": 28, "seed": 3}
+    for temperature in (1, 0.5):
+        alone = server.ask("/v1/completions", {**body, "temperature": temperature})[1]
+        beside = server.ask("/v1/completions", {**body, "temperature": temperature, "tempera": tempera})[1]
+        assert without_names(beside) == without_names(alone)
+
+
+def test_an_assistants_turn_may_be_empty(chat_server):
+    def answer(*content):
+        turn = {"role": "assistant", **({"content": content[0]} if content else {})}
+        return chat_server.ask("/v1/chat/completions", {"messages": [{"role": "user", "content": "Hi"}, turn, {"role": "user", "content": "Bye"}],
+                                                        "max_tokens": 8, "seed": 1})
+    status, empty = answer("")
+    assert status == 200 and without_names(answer()[1]) == without_names(answer(None)[1]) == without_names(empty)
+    for messages in ([{"role": "user", "content": None}], [{"role": "user"}], [{"role": "system", "content": None}, {"role": "user", "content": "Hi"}]):
+        status, refused = chat_server.ask("/v1/chat/completions", {"messages": messages})
+        assert status == 400 and refused["error"]["param"] == "messages[0].content", refused
+
+
+def test_enable_thinking_is_thinking(server, chat_server):
+    """A family that leaves nothing open refuses both in the same words; generation_request.cpp sees what the others get."""
+    wishes = ({"chat_template_kwargs": {"enable_thinking": False}}, {"tempera": {"thinking": False}})
+    refusals = [chat_server.ask("/v1/chat/completions", {"messages": [{"role": "user", "content": "Hi"}], **wish}) for wish in wishes]
+    assert refusals[0] == refusals[1] and refusals[0][0] == 400 and "thinking" in refusals[0][1]["error"]["message"], refusals
+    body = {"messages": [{"role": "user", "content": "4+7?"}]}
+    for kwargs, param in (({"thinking": True}, "chat_template_kwargs.thinking"), ({"enable_thinking": "no"}, "chat_template_kwargs.enable_thinking"), (5, "chat_template_kwargs")):
+        status, answer = server.ask("/v1/chat/completions", {**body, "chat_template_kwargs": kwargs})
+        assert status == 400 and answer["error"]["param"] == param, answer
+    status, answer = server.ask("/v1/chat/completions", {**body, "chat_template_kwargs": {"enable_thinking": False}, "tempera": {"thinking": True}})
+    assert status == 400 and answer["error"]["param"] == "tempera.thinking", answer
+
+
+@pytest.mark.parametrize("body, param", [
+    ({"prompt": "1?", "n": 0}, "n"), ({"prompt": "1?", "tempera": {"powers": [1, None]}}, "tempera.powers[1]"), ({"prompt": "1?", "tempera": {"power": 1}}, "tempera.power"),
+    ({"prompt": "1?", "tempera": {"schedule": "x"}}, "tempera.schedule"), ({"prompt": "1?", "max_token": 1}, "max_token"), ({"prompt": "1?", "tempera": 5}, "tempera"),
+    ({"n": 1}, "prompt"), ({"prompt": "1?", "stop": [5]}, "stop[0]"), ("{", None), ("[]", None), ({"messages": 5}, "messages")])
+def test_the_parameter_is_the_fields_name(server, body, param):
+    status, answer = server.ask("/v1/completions", body)
+    assert status == 400 and answer["error"]["param"] == param, answer
+    assert "download" not in answer["error"]["message"] and "file" not in answer["error"]["message"], answer
+
+
+def test_batches_take_null_for_every_official_field(tmp_path):
+    running = Server("--batch-folder", str(tmp_path / "kept"))
+    try:
+        body = {"input_file_id": "file-none", "endpoint": "/v1/completions"}
+        plain = running.ask("/v1/batches", body)
+        nulls = {name: None for name in names(OFFICIAL, "NewBatch") if name not in body}
+        assert running.ask("/v1/batches", {**body, **nulls}) == plain
+        status, answer = running.ask("/v1/batches", {**body, "output_expires_after": {"anchor": "created_at", "seconds": 3600}})
+        assert status == 400 and answer["error"]["param"] == "output_expires_after" and "expire" in answer["error"]["message"]
+    finally:
+        running.stop()
