@@ -119,7 +119,7 @@ def judge(
     """Takes every decision of the kernel from every state.
 
     within: how far a mass or a flow may be off and still count as equal. Raises BadInput for a case with too many
-    states, Bug if the kernel is no function of its state and draws, and whatever the step raises.
+    states and for a step that is no function of its state and draws or draws without end, and whatever the step raises.
     """
     asked = [_text(power) for power in powers]
     return _verdict(_exact.judge(_kernel(step), model._model, horizon, asked, _text(within)))
