@@ -1,6 +1,7 @@
 #include "tempera/check.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 
 #include "api/exact/fraction.hpp"
@@ -8,6 +9,7 @@
 #include "base/error.hpp"
 #include "gpu/session/exact_wish.hpp"
 #include "gpu/session/named_sampler.hpp"
+#include "lab/enumerate/not_enumerable.hpp"
 #include "lab/judge/enumerated_kernel.hpp"
 #include "lab/judge/shrink.hpp"
 #include "lab/judge/whole_program.hpp"
@@ -16,19 +18,31 @@
 namespace tempera::check {
 namespace {
 
-/// The public lottery over the one that enumerates.
-class EnumeratedLottery final : public Lottery {
+/// The public lottery over the one that walks every path.
+class WalkedLottery final : public Lottery {
  public:
-  explicit EnumeratedLottery(gpu::Lottery& tree) : tree_(tree) {}
+  explicit WalkedLottery(lab::KernelLottery& walk) : walk_(walk) {}
   std::size_t draw(const std::vector<exact::Fraction>& weights) override {
     std::vector<reference::Rational> list;
     for (const auto& weight : weights) list.push_back(exact::rational(weight));
-    return lab::draw_from(tree_, list);
+    return walk_.draw(list);
   }
 
  private:
-  gpu::Lottery& tree_;
+  lab::KernelLottery& walk_;
 };
+
+/// Runs `judging`, and says of a kernel or program that is no function of its draws what its writer
+/// can do about it.
+auto of_function(const char* name, const auto& judging) {
+  try {
+    return judging();
+  } catch (const lab::NotEnumerable& chance) {
+    throw BadInput(name, chance.what(),
+                   "draw every decision from the Lottery, and keep nothing from one call to the "
+                   "next");
+  }
+}
 
 Case public_case(const lab::JudgedCase& judged) {
   std::vector<exact::Fraction> powers;
@@ -37,18 +51,32 @@ Case public_case(const lab::JudgedCase& judged) {
 }
 
 lab::JudgedCase judged_case(const Case& judged) {
+  if (judged.powers.empty())
+    throw BadInput("Case::powers", "are none", "give one for each record of a state");
+  if (judged.horizon == 0)
+    throw BadInput("Case::horizon", "is 0", "give the number of tokens, at least 1");
   lab::JudgedTarget target;
   for (const auto& power : judged.powers)
-    target.powers.emplace_back(exact::rational(power), "powers");
+    target.powers.emplace_back(exact::rational(power), "Case::powers");
   return {judged.model.parts().model, judged.horizon, std::move(target)};
+}
+
+const reference::Rational& rounding(const exact::Fraction& within) {
+  if (within < 0)
+    throw BadInput("within", within.text() + " is below 0", "give what rounding may do, or 0");
+  return exact::rational(within);
 }
 
 lab::JudgedState state_of(const State& state) {
   lab::JudgedState list;
   for (const Record& record : state) {
     list.emplace_back();
-    for (const std::size_t token : record)
+    for (const std::size_t token : record) {
+      if (token > std::numeric_limits<reference::Token>::max())
+        throw BadInput("a record", "has the token " + std::to_string(token),
+                       "give numbers of tokens of the model's vocabulary");
       list.back().push_back(static_cast<reference::Token>(token));
+    }
   }
   return list;
 }
@@ -59,15 +87,18 @@ State public_state(const lab::JudgedState& state) {
 }
 
 lab::JudgedKernel enumerated(const Kernel& kernel) {
-  return lab::enumerated(
-      [kernel](const lab::JudgedCase& judged, const lab::JudgedState& state, gpu::Lottery& tree) {
-        EnumeratedLottery lottery(tree);
-        return state_of(kernel(public_case(judged), public_state(state), lottery));
-      });
+  return [kernel](const lab::JudgedCase& judged, const lab::JudgedState& from) {
+    const Case on = public_case(judged);
+    const State state = public_state(from);
+    return lab::row_of(judged, "the step from (" + judged.name(from) + ")",
+                       [&](lab::KernelLottery& walk) {
+                         WalkedLottery lottery(walk);
+                         return state_of(kernel(on, state, lottery));
+                       });
+  };
 }
 
-Verdict verdict_of(const lab::KernelVerdict& judged, const lab::JudgedKernel& kernel,
-                   const lab::JudgedCase& on) {
+Verdict verdict_of(const lab::KernelVerdict& judged, const lab::JudgedCase& on) {
   Verdict verdict;
   verdict.stochastic = judged.stochastic();
   verdict.invariant = judged.invariant();
@@ -77,21 +108,21 @@ Verdict verdict_of(const lab::KernelVerdict& judged, const lab::JudgedKernel& ke
   verdict.explanation = lab::explanation(judged);
   for (std::size_t x = 0; x < on.size(); ++x) {
     verdict.states.push_back(on.name(on.state(x)));
-    std::vector<reference::Rational> row(on.size());
-    for (const auto& [state, probability] : kernel(on, on.state(x)))
-      if (const auto y = on.find(state)) row[*y] = probability;
-    verdict.matrix.push_back(exact::fractions(row));
+    verdict.matrix.emplace_back();
+    for (std::size_t y = 0; y < on.size(); ++y)
+      verdict.matrix.back().push_back(exact::fraction(judged.matrix(x, y)));
   }
   return verdict;
 }
 
 lab::AnswerLaw answers_of(const Program& program) {
-  const auto rows = lab::enumerated(
-      [program](const lab::JudgedCase& judged, const lab::JudgedState&, gpu::Lottery& tree) {
-        EnumeratedLottery lottery(tree);
-        return state_of({program(public_case(judged), lottery)});
-      });
-  return [rows](const lab::JudgedCase& judged) { return rows(judged, {{}}); };
+  return [program](const lab::JudgedCase& judged) {
+    const Case on = public_case(judged);
+    return lab::row_of(judged, "the program", [&](lab::KernelLottery& walk) {
+      WalkedLottery lottery(walk);
+      return state_of({program(on, lottery)});
+    });
+  };
 }
 
 lab::NamedRun run_of(const Algorithm& algorithm, const lab::JudgedCase& judged) {
@@ -150,14 +181,17 @@ std::string difference_from(const Program& program, const lab::OtherLaw& other,
                             const exact::Fraction& within) {
   const auto answers = answers_of(program);
   const auto on = whole_case(judged);
-  const auto far = exact::rational(within);
-  if (lab::compare_laws(answers(on), other(on), far).is_equal()) return {};
-  const auto found = lab::shrink_difference(answers, other, on, far);
-  const auto& difference = *found.comparison.difference;
-  return "the answer (" + found.judged.name({difference.record}) + ") has probability " +
+  const auto& far = rounding(within);
+  const auto found = of_function("Program", [&]() -> std::optional<lab::DifferingCase> {
+    if (lab::compare_laws(answers(on), other(on), far).is_equal()) return std::nullopt;
+    return lab::shrink_difference(answers, other, on, far);
+  });
+  if (!found) return {};
+  const auto& difference = *found->comparison.difference;
+  return "the answer (" + found->judged.name({difference.record}) + ") has probability " +
          reference::to_string(difference.program) + ", by " + name + " " +
          reference::to_string(difference.other) + "\non horizon " +
-         std::to_string(found.judged.horizon()) + ", " + lab::model_json(found.judged.model());
+         std::to_string(found->judged.horizon()) + ", " + lab::model_json(found->judged.model());
 }
 
 }  // namespace
@@ -167,16 +201,23 @@ bool Lottery::happens(const exact::Fraction& probability) {
 }
 
 Verdict judge(const Kernel& kernel, const Case& judged, const exact::Fraction& within) {
-  const auto rows = enumerated(kernel);
   const auto on = judged_case(judged);
-  return verdict_of(lab::judge_kernel(rows, on, exact::rational(within)), rows, on);
+  return of_function("Kernel", [&] {
+    return verdict_of(lab::judge_kernel(enumerated(kernel), on, rounding(within)), on);
+  });
 }
 
 Failure shrink(const Kernel& kernel, const Case& failing, const exact::Fraction& within) {
   const auto rows = enumerated(kernel);
-  const auto found = lab::shrink(rows, judged_case(failing), exact::rational(within));
-  return {public_case(found.judged), verdict_of(found.verdict, rows, found.judged), found.tried,
-          lab::model_json(found.judged.model())};
+  const auto on = judged_case(failing);
+  return of_function("Kernel", [&]() -> Failure {
+    if (lab::judge_kernel(rows, on, rounding(within)).sound())
+      throw BadInput("Kernel", "samples its target on this case",
+                     "shrink from a case on which it fails");
+    const auto found = lab::shrink(rows, on, rounding(within));
+    return {public_case(found.judged), verdict_of(found.verdict, found.judged), found.tried,
+            lab::model_json(found.judged.model())};
+  });
 }
 
 std::string fault(const Kernel& kernel, const Case& judged, const exact::Fraction& within) {
@@ -187,8 +228,10 @@ std::string fault(const Kernel& kernel, const Case& judged, const exact::Fractio
 }
 
 Law answer_law(const Program& program, const Case& judged) {
+  const auto on = whole_case(judged);
   lab::TargetLaw law;
-  for (const auto& [answer, probability] : answers_of(program)(whole_case(judged)))
+  for (const auto& [answer, probability] :
+       of_function("Program", [&] { return answers_of(program)(on); }))
     law[answer.front()] = probability;
   return public_law(law);
 }

@@ -25,10 +25,12 @@ using State = std::vector<Record>;
 class Lottery {
  public:
   virtual ~Lottery() = default;
-  /// Index i with probability weights[i] / Σ weights.
-  /// @pre no weight is negative, and one is positive
+  /// Index i with probability weights[i] / Σ weights, exactly, however large their numbers are.
+  /// @throw BadInput if a weight is below 0 or none is above 0, and at the draw that is one more
+  /// than 1,000 since the kernel or program was called: it is taken to draw without end
   virtual std::size_t draw(const std::vector<exact::Fraction>& weights) = 0;
-  /// Whether an event of this probability happens. @pre 0 <= probability <= 1
+  /// Whether an event of this probability happens.
+  /// @throw BadInput if it is not from 0 to 1
   bool happens(const exact::Fraction& probability);
 };
 
@@ -41,7 +43,9 @@ struct Case {
       exact::Fraction(2)};  ///< α_1, …, one for each record of a state
 };
 
-/// One step of a Markov kernel. It must be a function of its state and its draws.
+/// One step of a Markov kernel. It must be a function of its state and its draws: each of its paths
+/// is run at least twice, in another order, and a step that then goes elsewhere, since it draws by
+/// itself or remembers, is refused and never judged.
 using Kernel = std::function<State(const Case&, const State&, Lottery&)>;
 
 /// What was decided of a kernel on a case, exactly.
@@ -64,8 +68,8 @@ struct Verdict {
 /// @param kernel one step of it
 /// @param judged model, horizon and target
 /// @param within how far a mass or flow may be off and still count as equal
-/// @throw BadInput for a case with too many states
-/// @throw Bug if the kernel is no function of its state and draws
+/// @throw BadInput for a case with too many states, for a kernel that is no function of its state
+/// and draws or draws without end, and for draws from weights that make no law
 Verdict judge(const Kernel& kernel, const Case& judged, const exact::Fraction& within = 0);
 
 /// A case on which a kernel fails, and how.
@@ -77,7 +81,7 @@ struct Failure {
 };
 
 /// The smallest case found on which the kernel still fails, from one on which it does.
-/// @pre !judge(kernel, failing, within).sound()
+/// @throw BadInput if it does not fail on that one, and as judge() does
 Failure shrink(const Kernel& kernel, const Case& failing, const exact::Fraction& within = 0);
 
 /// "" for a kernel that samples its target; otherwise what is wrong, on the smallest model found.
@@ -85,7 +89,8 @@ Failure shrink(const Kernel& kernel, const Case& failing, const exact::Fraction&
 /// With any test framework: `CHECK(tempera::check::fault(kernel, judged) == "")`.
 std::string fault(const Kernel& kernel, const Case& judged, const exact::Fraction& within = 0);
 
-/// A whole program: from the prompt to an answer. It must be a function of its draws.
+/// A whole program: from the prompt to an answer. It must be a function of its draws, which is
+/// looked at as of a Kernel.
 ///
 /// An answer that ends before the horizon without a terminal token is an answer like any other.
 using Program = std::function<Record(const Case&, Lottery&)>;
@@ -107,7 +112,7 @@ struct Algorithm {
 };
 
 /// The exact law of a program's answers, every decision taken in turn.
-/// @throw Bug if the program is no function of its draws
+/// @throw BadInput as judge() does of a kernel
 Law answer_law(const Program& program, const Case& judged);
 /// The law of p0^α over complete records (`eq:theory-power-target`), for the one power α of the
 /// case.

@@ -3,7 +3,6 @@
 
 #include "lab/defects/kernel_gallery.hpp"
 #include "lab/defects/small_kernels.hpp"
-#include "lab/enumerate/tree_lottery.hpp"
 #include "reference/kernels/token_proposal.hpp"
 
 namespace tempera::lab {
@@ -92,8 +91,8 @@ JudgedKernel two_particles(bool resets_weights) {
     KernelRow row;
     Tokens picked;
     Rational normalizer;
-    enumerate(
-        [&](gpu::Lottery& lottery) {
+    enumerate_exactly(
+        [&](KernelLottery& lottery) {
           std::vector<Tokens> particles(2);
           std::vector<Rational> weights(2, Rational(1));
           normalizer = 1;
@@ -102,19 +101,19 @@ JudgedKernel two_particles(bool resets_weights) {
               if (!is_open(particles[i])) continue;
               const TokenRow& base = row_after(judged, particles[i]);
               particles[i].push_back(
-                  static_cast<Token>(draw_from(lottery, reference::token_proposal(base, power))));
+                  static_cast<Token>(lottery.draw(reference::token_proposal(base, power))));
               weights[i] *= reference::token_normalizer(base, power);
             }
             normalizer *= (weights[0] + weights[1]) / 2;
             const std::vector<Tokens> before = particles;
             const std::vector<Rational> carried = weights;
             for (std::size_t i = 0; i < 2; ++i) {
-              const std::size_t ancestor = draw_from(lottery, carried);
+              const std::size_t ancestor = lottery.draw(carried);
               particles[i] = before[ancestor];
               weights[i] = resets_weights ? Rational(1) : carried[ancestor];
             }
           }
-          picked = particles[draw_from(lottery, weights)];
+          picked = particles[lottery.draw(weights)];
         },
         [&](const Rational& probability) { row[{picked}] += probability * normalizer; });
     Rational total = 0;
@@ -138,7 +137,7 @@ KernelRow accepted_only(const JudgedCase& judged, const JudgedState& from) {
 std::vector<PlantedDefect> of_texts() {
   const SmallMove local;
   const auto step = [local](const JudgedCase& judged, const JudgedState& from,
-                            gpu::Lottery& lottery) {
+                            KernelLottery& lottery) {
     return JudgedState{tokenised_again(
         judged, local(judged, from.front(), judged.target().powers.front(), lottery))};
   };

@@ -64,29 +64,27 @@ std::vector<PlantedDefect> of_restarts() {
               "the restart position is drawn from 1..len(x), and len(x)/len(y) is left out of the "
               "ratio",
               [](SmallMove& move) {
-                move.kept = [](const JudgedCase&, const Tokens& x, gpu::Lottery& lottery) {
-                  return draw_from(lottery, std::vector<Rational>(x.size(), Rational(1)));
+                move.kept = [](const JudgedCase&, const Tokens& x, KernelLottery& lottery) {
+                  return lottery.draw(std::vector<Rational>(x.size(), Rational(1)));
                 };
               }),
       planted("ended records left alone",
               "a record with its terminal token counts as finished and is never moved again",
               [](SmallMove& move) {
-                move.kept = [](const JudgedCase& judged, const Tokens& x, gpu::Lottery& lottery) {
+                move.kept = [](const JudgedCase& judged, const Tokens& x, KernelLottery& lottery) {
                   return has_ended(judged, x)
                              ? judged.horizon()
-                             : draw_from(lottery,
-                                         std::vector<Rational>(judged.horizon(), Rational(1)));
+                             : lottery.draw(std::vector<Rational>(judged.horizon(), Rational(1)));
                 };
               }),
       planted("first token never moved",
               "restart positions are counted from the second token on, so the first is kept for "
               "ever",
               [](SmallMove& move) {
-                move.kept = [](const JudgedCase& judged, const Tokens&, gpu::Lottery& lottery) {
-                  return judged.horizon() == 1
-                             ? 1
-                             : 1 + draw_from(lottery, std::vector<Rational>(judged.horizon() - 1,
-                                                                            Rational(1)));
+                move.kept = [](const JudgedCase& judged, const Tokens&, KernelLottery& lottery) {
+                  return judged.horizon() == 1 ? 1
+                                               : 1 + lottery.draw(std::vector<Rational>(
+                                                         judged.horizon() - 1, Rational(1)));
                 };
               }),
   };
@@ -132,12 +130,12 @@ std::vector<PlantedDefect> of_ratios() {
               "the regenerated record is taken without a decision, as plain low-temperature "
               "resampling",
               [](SmallMove& move) {
-                move.accept = [](gpu::Lottery&, const Rational&) { return true; };
+                move.accept = [](KernelLottery&, const Rational&) { return true; };
               }),
       planted("only improvements accepted",
               "a proposal is taken if its ratio is at least 1, without a draw",
               [](SmallMove& move) {
-                move.accept = [](gpu::Lottery&, const Rational& ratio) { return ratio >= 1; };
+                move.accept = [](KernelLottery&, const Rational& ratio) { return ratio >= 1; };
               }),
       planted("proposal scored at another rung's power",
               "tokens are drawn at the rung's power and scored at power 1",
@@ -216,8 +214,8 @@ std::vector<PlantedDefect> of_proposals() {
               [](SmallMove& move) {
                 // The word's place among `cells` equal parts of the unit interval.
                 const auto word = std::make_shared<std::pair<Rational, Rational>>(0, 1);
-                move.draw = [word](gpu::Lottery& lottery, const TokenRow& row) {
-                  const std::size_t token = draw_from(lottery, row);
+                move.draw = [word](KernelLottery& lottery, const TokenRow& row) {
+                  const std::size_t token = lottery.draw(row);
                   Rational before = 0, total = 0;
                   for (std::size_t v = 0; v < row.size(); ++v) {
                     if (v < token) before += row[v];
@@ -226,10 +224,10 @@ std::vector<PlantedDefect> of_proposals() {
                   *word = {before / total, (before + row[token]) / total};
                   return token;
                 };
-                move.accept = [word](gpu::Lottery& lottery, const Rational& ratio) {
+                move.accept = [word](KernelLottery& lottery, const Rational& ratio) {
                   const auto& [low, high] = *word;
                   if (ratio <= low || ratio >= high) return ratio >= high;
-                  return happens(lottery, (ratio - low) / (high - low));
+                  return lottery.happens((ratio - low) / (high - low));
                 };
               }),
   };

@@ -34,8 +34,8 @@ Rational ratio_of(const JudgedCase& judged, const Power& power, const Tokens& ab
 /// All rungs move by the same words: each draws from the unit interval, cut at every rung's
 /// tickets.
 JudgedState moved_by_one_stream(const JudgedCase& judged, JudgedState state,
-                                gpu::Lottery& lottery) {
-  const std::size_t kept = draw_from(lottery, std::vector<Rational>(judged.horizon(), Rational(1)));
+                                KernelLottery& lottery) {
+  const std::size_t kept = lottery.draw(std::vector<Rational>(judged.horizon(), Rational(1)));
   std::vector<Tokens> proposed(state.size());
   for (std::size_t k = 0; k < state.size(); ++k)
     proposed[k] = {state[k].begin(),
@@ -58,7 +58,7 @@ JudgedState moved_by_one_stream(const JudgedCase& judged, JudgedState state,
     std::sort(cuts.begin(), cuts.end());
     std::vector<Rational> cells;
     for (std::size_t i = 0; i + 1 < cuts.size(); ++i) cells.push_back(cuts[i + 1] - cuts[i]);
-    const std::size_t cell = draw_from(lottery, cells);
+    const std::size_t cell = lottery.draw(cells);
     for (std::size_t k = 0; k < state.size(); ++k) {
       if (rows[k].empty()) continue;
       Rational sum = rows[k][0];
@@ -72,7 +72,7 @@ JudgedState moved_by_one_stream(const JudgedCase& judged, JudgedState state,
     const Power& power = judged.target().powers[k];
     const Rational ratio =
         weight_of(judged, proposed[k], kept, power) / weight_of(judged, state[k], kept, power);
-    if (happens(lottery, ratio < 1 ? ratio : Rational(1))) state[k] = proposed[k];
+    if (lottery.happens(ratio < 1 ? ratio : Rational(1))) state[k] = proposed[k];
   }
   return state;
 }
@@ -149,7 +149,7 @@ std::vector<PlantedDefect> of_rounds() {
               {1, 2},
               [](SmallRound& round) {
                 round.move = [](const JudgedCase& judged, JudgedState& state, std::size_t k,
-                                gpu::Lottery& lottery) {
+                                KernelLottery& lottery) {
                   // The caches are as before the exchange: each holds the other's tokens.
                   const Tokens cached = state[state.size() - 1 - k];
                   SmallMove move;
@@ -169,7 +169,7 @@ std::vector<PlantedDefect> of_rounds() {
               {1, 2},
               [](SmallRound& round) {
                 round.move = [](const JudgedCase& judged, JudgedState& state, std::size_t k,
-                                gpu::Lottery& lottery) {
+                                KernelLottery& lottery) {
                   const bool is_alone = has_ended(judged, state[(k + 1) % state.size()]);
                   const auto row = [is_alone](const JudgedCase& at, const Tokens& prefix) {
                     TokenRow biased = row_after(at, prefix);
@@ -209,7 +209,7 @@ std::vector<PlantedDefect> of_rounds() {
               {1, 2},
               [](SmallRound& round) {
                 round.move = [](const JudgedCase& judged, JudgedState& state, std::size_t k,
-                                gpu::Lottery& lottery) {
+                                KernelLottery& lottery) {
                   static const SmallMove local;
                   const bool is_adapted = k == 0 && state[k].size() > 1;
                   state[k] =

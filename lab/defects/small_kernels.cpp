@@ -56,8 +56,8 @@ Rational weight_of(const JudgedCase& judged, const Tokens& record, std::size_t k
 }
 
 SmallMove::SmallMove()
-    : kept([](const JudgedCase& judged, const Tokens&, gpu::Lottery& lottery) {
-        return draw_from(lottery, std::vector<Rational>(judged.horizon(), Rational(1)));
+    : kept([](const JudgedCase& judged, const Tokens&, KernelLottery& lottery) {
+        return lottery.draw(std::vector<Rational>(judged.horizon(), Rational(1)));
       }),
       is_open([](const JudgedCase& judged, const Tokens& record) {
         return record.size() < judged.horizon() && !has_ended(judged, record);
@@ -65,17 +65,17 @@ SmallMove::SmallMove()
       tickets([](const JudgedCase& judged, const Tokens& prefix, const Power& power) {
         return reference::token_proposal(row_after(judged, prefix), power);
       }),
-      draw([](gpu::Lottery& lottery, const Row& row) { return draw_from(lottery, row); }),
+      draw([](KernelLottery& lottery, const Row& row) { return lottery.draw(row); }),
       ratio([](const JudgedCase& judged, const Tokens& x, const Tokens& y, std::size_t shared,
                const Power& power) {
         return Rational(weight_of(judged, y, shared, power) / weight_of(judged, x, shared, power));
       }),
-      accept([](gpu::Lottery& lottery, const Rational& value) {
-        return happens(lottery, value < 1 ? value : Rational(1));
+      accept([](KernelLottery& lottery, const Rational& value) {
+        return lottery.happens(value < 1 ? value : Rational(1));
       }) {}
 
 Tokens SmallMove::operator()(const JudgedCase& judged, const Tokens& x, const Power& power,
-                             gpu::Lottery& lottery) const {
+                             KernelLottery& lottery) const {
   const std::size_t shared = kept(judged, x, lottery);
   if (shared >= x.size()) return x;
   Tokens y(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(shared));
@@ -85,7 +85,7 @@ Tokens SmallMove::operator()(const JudgedCase& judged, const Tokens& x, const Po
 }
 
 SmallRound::SmallRound()
-    : move([](const JudgedCase& judged, JudgedState& state, std::size_t k, gpu::Lottery& lottery) {
+    : move([](const JudgedCase& judged, JudgedState& state, std::size_t k, KernelLottery& lottery) {
         static const SmallMove local;
         state[k] = local(judged, state[k], judged.target().powers[k], lottery);
       }),
@@ -105,19 +105,19 @@ SmallRound::SmallRound()
       }) {}
 
 JudgedState SmallRound::operator()(const JudgedCase& judged, const JudgedState& from,
-                                   gpu::Lottery& lottery) const {
+                                   KernelLottery& lottery) const {
   JudgedState state = from;
   for (std::size_t k = 0; k < state.size(); ++k) move(judged, state, k, lottery);
   for (const std::size_t k : edges(judged)) {
     const Rational ratio = swap_ratio(judged, state, k);
-    if (happens(lottery, ratio < 1 ? ratio : Rational(1))) exchange(state, k);
+    if (lottery.happens(ratio < 1 ? ratio : Rational(1))) exchange(state, k);
   }
   return state;
 }
 
 JudgedKernel kernel_of(const SmallMove& move) {
   return enumerated(
-      [move](const JudgedCase& judged, const JudgedState& from, gpu::Lottery& lottery) {
+      [move](const JudgedCase& judged, const JudgedState& from, KernelLottery& lottery) {
         return JudgedState{move(judged, from.front(), judged.target().powers.front(), lottery)};
       });
 }

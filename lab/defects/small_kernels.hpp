@@ -14,30 +14,30 @@ using Tokens = std::vector<reference::Token>;
 struct SmallMove {
   using Row = reference::TokenRow;
   /// Positions that are kept: r - 1 in 0..T - 1, uniform.
-  std::function<std::size_t(const JudgedCase&, const Tokens& x, gpu::Lottery&)> kept;
+  std::function<std::size_t(const JudgedCase&, const Tokens& x, KernelLottery&)> kept;
   /// Whether a token follows.
   std::function<bool(const JudgedCase&, const Tokens&)> is_open;
   /// What the next token is drawn from: p0^α.
   std::function<Row(const JudgedCase&, const Tokens& prefix, const reference::Power&)> tickets;
   /// A token drawn from them.
-  std::function<std::size_t(gpu::Lottery&, const Row&)> draw;
+  std::function<std::size_t(KernelLottery&, const Row&)> draw;
   /// R of eq:implementation-local-mh-acceptance.
   std::function<Rational(const JudgedCase&, const Tokens& x, const Tokens& y, std::size_t kept,
                          const reference::Power&)>
       ratio;
   /// Whether y is accepted, with probability 1 ∧ R.
-  std::function<bool(gpu::Lottery&, const Rational& ratio)> accept;
+  std::function<bool(KernelLottery&, const Rational& ratio)> accept;
 
   /// The paper's.
   SmallMove();
   Tokens operator()(const JudgedCase& judged, const Tokens& x, const reference::Power& power,
-                    gpu::Lottery& lottery) const;
+                    KernelLottery& lottery) const;
 };
 
 /// One round R C on several rungs, each decision replaceable.
 struct SmallRound {
   /// L_k of rung k.
-  std::function<void(const JudgedCase&, JudgedState&, std::size_t k, gpu::Lottery&)> move;
+  std::function<void(const JudgedCase&, JudgedState&, std::size_t k, KernelLottery&)> move;
   /// The exchange ratio of edge k, (p0(x_k) / p0(x_{k+1}))^{α_{k+1} - α_k}.
   std::function<Rational(const JudgedCase&, const JudgedState&, std::size_t k)> swap_ratio;
   /// What an accepted exchange of edge k does.
@@ -48,7 +48,7 @@ struct SmallRound {
   /// The paper's, with the ordered sweep.
   SmallRound();
   JudgedState operator()(const JudgedCase& judged, const JudgedState& from,
-                         gpu::Lottery& lottery) const;
+                         KernelLottery& lottery) const;
 };
 
 /// p0(· | prefix).

@@ -14,9 +14,12 @@
 
 namespace tempera::lab {
 
+/// The order in which a walk takes the winners of a draw.
+enum class WalkOrder { forwards, backwards };
+
 /// A depth-first walk over every path of a program's decisions: the program is run again and again,
-/// and each run takes the next path. The probability of a path is the exact product of
-/// tickets / Σ tickets along it.
+/// and each run takes the next path. A walk backwards takes the paths in the reverse order. The
+/// probability of a path is the exact product of tickets / Σ tickets along it.
 ///
 /// Ticket: of production's draws std::uint64_t, of a program's outside reference::Rational. No
 /// ticket is below 0.
@@ -24,7 +27,8 @@ template <class Ticket>
 class DecisionWalk {
  public:
   /// @param other_tickets what NotEnumerable says of a program that is not deterministic
-  explicit DecisionWalk(std::string other_tickets) : other_tickets_(std::move(other_tickets)) {}
+  explicit DecisionWalk(std::string other_tickets, WalkOrder order = WalkOrder::forwards)
+      : other_tickets_(std::move(other_tickets)), order_(order) {}
 
   /// The winner that the present path has at the next draw.
   /// @pre one ticket is above 0, and their sum is a Ticket
@@ -33,13 +37,19 @@ class DecisionWalk {
     if (depth_ == path_.size()) {
       path_.push_back({{tickets.begin(), tickets.end()},
                        std::accumulate(tickets.begin(), tickets.end(), Ticket(0)),
+                       0,
                        0});
-      path_.back().winner = first_with_tickets(path_.back(), 0);
+      path_.back().winner = with_tickets(path_.back(), 0);
     } else if (!std::ranges::equal(tickets, path_[depth_].tickets)) {
       throw NotEnumerable(other_tickets_);
     }
     return path_[depth_++].winner;
   }
+
+  /// Draws of the present path, as far as it has been run.
+  std::size_t depth() const { return depth_; }
+  /// Whether the present path has run as far as it went before.
+  bool is_at_end() const { return depth_ == path_.size(); }
 
   /// The probability of the present path, as far as it has been run.
   reference::Rational probability() const {
@@ -72,8 +82,8 @@ class DecisionWalk {
     depth_ = 0;
     while (!path_.empty()) {
       Node& last = path_.back();
-      last.winner = first_with_tickets(last, last.winner + 1);
-      if (last.winner < last.tickets.size()) return true;
+      last.winner = with_tickets(last, last.tried + 1);
+      if (last.tried < last.tickets.size()) return true;
       path_.pop_back();
     }
     return false;
@@ -86,15 +96,21 @@ class DecisionWalk {
   struct Node {
     std::vector<Ticket> tickets;
     Ticket total;
+    std::size_t tried;  // winners passed, in the walk's order
     std::size_t winner;
   };
 
-  static std::size_t first_with_tickets(const Node& node, std::size_t from) {
-    while (from < node.tickets.size() && node.tickets[from] == 0) ++from;
-    return from;
+  /// The next winner that has tickets.
+  std::size_t with_tickets(Node& node, std::size_t from) const {
+    const std::size_t n = node.tickets.size();
+    const auto index = [&](std::size_t i) { return order_ == WalkOrder::forwards ? i : n - 1 - i; };
+    while (from < n && node.tickets[index(from)] == 0) ++from;
+    node.tried = from;
+    return index(from);
   }
 
   std::string other_tickets_;
+  WalkOrder order_;
   std::vector<Node> path_;
   std::size_t depth_ = 0;
 };

@@ -1,35 +1,116 @@
 #include "lab/judge/enumerated_kernel.hpp"
 
+#include <algorithm>
+
 #include "base/error.hpp"
-#include "lab/enumerate/tree_lottery.hpp"
-#include "reference/numbers/common_denominator.hpp"
 
 namespace tempera::lab {
 
+using reference::Rational;
+
+KernelLottery::KernelLottery(std::string kernel, WalkOrder order)
+    : kernel_(std::move(kernel)),
+      walk_(kernel_ + " is no function of its draws: the same draws led to other weights", order) {}
+
+void KernelLottery::refuse(const std::string& what, const std::string& remedy) const {
+  throw BadInput(kernel_, what + (winners_.empty() ? "" : " after the draws " + draws()), remedy);
+}
+
+std::string KernelLottery::draws() const {
+  constexpr std::size_t shown = 20;
+  const std::size_t first = winners_.size() - std::min(winners_.size(), shown);
+  std::string text = first > 0 ? "…, " : "";
+  for (std::size_t i = first; i < winners_.size(); ++i)
+    text += (i > first ? ", " : "") + std::to_string(winners_[i]);
+  return text;
+}
+
+std::size_t KernelLottery::draw(const std::vector<Rational>& weights) {
+  if (std::ranges::any_of(weights, [](const Rational& weight) { return weight < 0; }))
+    refuse("draws with a weight below 0", "give weights that are at least 0");
+  if (std::ranges::none_of(weights, [](const Rational& weight) { return weight > 0; }))
+    refuse("draws where no weight is above 0", "give one of them a weight above 0");
+  if (winners_.size() == most_kernel_draws)
+    refuse("draws without end: " + std::to_string(most_kernel_draws) + " draws on one path",
+           "let a step end");
+  winners_.push_back(walk_.choose(weights));
+  return winners_.back();
+}
+
+bool KernelLottery::happens(const Rational& probability) {
+  if (probability < 0 || probability > 1)
+    refuse("asks whether an event of probability " + reference::to_string(probability) + " happens",
+           "give a probability from 0 to 1");
+  if (probability == 1 || probability == 0) return probability == 1;
+  return draw({probability, Rational(1 - probability)}) == 0;
+}
+
+bool KernelLottery::next_path() {
+  if (!walk_.is_at_end())
+    throw NotEnumerable(kernel_ + " is no function of its draws: after the draws " + draws() +
+                        " it drew more, and then no more");
+  winners_.clear();
+  return walk_.next_path();
+}
+
+void enumerate_exactly(const std::function<void(KernelLottery&)>& program,
+                       const std::function<void(const Rational&)>& outcome) {
+  KernelLottery lottery("the program", WalkOrder::forwards);
+  do {
+    program(lottery);
+    outcome(lottery.probability());
+  } while (lottery.next_path());
+}
+
+KernelRow row_of(const JudgedCase& judged, const std::string& kernel,
+                 const std::function<JudgedState(KernelLottery&)>& step) {
+  const std::string chance = kernel + " is no function of its draws: ";
+  KernelRow row;
+  struct Path {
+    const JudgedState* end;
+    std::size_t draws;
+  };
+  std::vector<Path> paths;
+  KernelLottery first(kernel, WalkOrder::forwards);
+  do {
+    const JudgedState to = step(first);
+    const auto entry = row.try_emplace(to, 0).first;
+    entry->second += first.probability();
+    paths.push_back({&entry->first, first.depth()});
+  } while (first.next_path());
+
+  std::size_t runs = paths.size();
+  for (WalkOrder order = WalkOrder::backwards; runs < fewest_kernel_runs || runs == paths.size();
+       order = order == WalkOrder::forwards ? WalkOrder::backwards : WalkOrder::forwards) {
+    KernelLottery again(kernel, order);
+    KernelRow now;
+    std::size_t run = 0;
+    do {
+      const JudgedState to = step(again);
+      now[to] += again.probability();
+      if (run == paths.size()) throw NotEnumerable(chance + "it has more paths than before");
+      const Path& before = paths[order == WalkOrder::forwards ? run : paths.size() - 1 - run];
+      if (to != *before.end)
+        throw NotEnumerable(chance + "after the draws " + again.draws() + " it ends at (" +
+                            judged.name(*before.end) + ") and then at (" + judged.name(to) + ")");
+      if (again.depth() != before.draws)
+        throw NotEnumerable(chance + "after the draws " + again.draws() + " it has drawn " +
+                            std::to_string(before.draws) + " times and then " +
+                            std::to_string(again.depth()) + " times");
+      ++run;
+    } while (again.next_path());
+    if (run != paths.size()) throw NotEnumerable(chance + "it has fewer paths than before");
+    if (now != row) throw NotEnumerable(chance + "the same draws led to other weights");
+    runs += run;
+  }
+  return row;
+}
+
 JudgedKernel enumerated(KernelStep step) {
   return [step = std::move(step)](const JudgedCase& judged, const JudgedState& from) {
-    KernelRow row;
-    JudgedState to;
-    enumerate([&](gpu::Lottery& tree) { to = step(judged, from, tree); },
-              [&](const Rational& probability) { row[to] += probability; });
-    return row;
+    return row_of(judged, "the step from (" + judged.name(from) + ")",
+                  [&](KernelLottery& lottery) { return step(judged, from, lottery); });
   };
-}
-
-std::size_t draw_from(gpu::Lottery& lottery, const std::vector<Rational>& weights) {
-  const auto shares = reference::over_common_denominator(weights);
-  reference::Integer total = 0;
-  for (const auto& share : shares.numerators) total += share;
-  if (total >= reference::Integer(1) << 64U)
-    throw Bug("the weights have no common denominator of 64 bits");
-  std::vector<std::uint64_t> tickets;
-  for (const auto& share : shares.numerators) tickets.push_back(share.convert_to<std::uint64_t>());
-  return lottery.draw(tickets, {});
-}
-
-bool happens(gpu::Lottery& lottery, const Rational& probability) {
-  if (probability == 1 || probability == 0) return probability == 1;
-  return draw_from(lottery, {probability, Rational(1 - probability)}) == 0;
 }
 
 }  // namespace tempera::lab

@@ -1,24 +1,69 @@
 #pragma once
 
 #include <functional>
+#include <string>
+#include <vector>
 
-#include "gpu/lottery/lottery.hpp"
+#include "lab/enumerate/decision_walk.hpp"
 #include "lab/judge/judged_case.hpp"
 
 namespace tempera::lab {
 
+/// The most draws on one path of a kernel in C++; one that draws more is taken to draw for ever.
+inline constexpr std::size_t most_kernel_draws = 1000;
+/// How often a row of a kernel is walked, at least twice, until its paths have been run this often
+/// altogether: chance that decides on few paths shows in few runs.
+inline constexpr std::size_t fewest_kernel_runs = 64;
+
+/// Where a kernel in C++ draws while its paths are walked, with fractions of any size.
+class KernelLottery {
+ public:
+  /// `kernel` names it in messages.
+  KernelLottery(std::string kernel, WalkOrder order);
+  /// Index i with probability weights[i] / Σ weights.
+  /// @throw BadInput if a weight is below 0, none is above 0, or the path draws without end
+  /// @throw NotEnumerable if the same draws led to other weights before
+  std::size_t draw(const std::vector<reference::Rational>& weights);
+  /// Whether an event happens. @throw BadInput if the probability is not from 0 to 1
+  bool happens(const reference::Rational& probability);
+
+  /// The probability of the path just run.
+  reference::Rational probability() const { return walk_.probability(); }
+  std::size_t depth() const { return walk_.depth(); }
+  /// Moves to the next path; false when all have been run.
+  /// @throw NotEnumerable if the path has drawn less than the same draws did before
+  bool next_path();
+  /// The winners of the path just run, in order: "1, 0, 2".
+  std::string draws() const;
+
+ private:
+  [[noreturn]] void refuse(const std::string& what, const std::string& remedy) const;
+
+  std::string kernel_;
+  DecisionWalk<reference::Rational> walk_;
+  std::vector<std::size_t> winners_;
+};
+
+/// Runs `program` once for each path, and after each hands its exact probability to `outcome`.
+void enumerate_exactly(const std::function<void(KernelLottery&)>& program,
+                       const std::function<void(const reference::Rational&)>& outcome);
+
+/// Where a step goes: every path is run, forwards and backwards in turn, so that none of them has
+/// the same path before it twice.
+/// @param judged names the states of messages
+/// @param kernel "the step from (a e)", in messages
+/// @throw NotEnumerable if it is no function of its draws: a path ends elsewhere, or there are
+/// other paths, than before
+/// @throw as KernelLottery::draw
+KernelRow row_of(const JudgedCase& judged, const std::string& kernel,
+                 const std::function<JudgedState(KernelLottery&)>& step);
+
 /// A kernel in C++: one step from a state, every decision drawn through the lottery. It must be a
 /// function of the state and its draws.
-using KernelStep = std::function<JudgedState(const JudgedCase&, const JudgedState&, gpu::Lottery&)>;
+using KernelStep =
+    std::function<JudgedState(const JudgedCase&, const JudgedState&, KernelLottery&)>;
 
-/// Its rows, every decision taken: what judge_kernel and shrink take.
-/// The rows throw NotEnumerable if the step is no function of the state and its draws.
+/// Its rows, every decision taken: what judge_kernel and shrink take. They throw as row_of.
 JudgedKernel enumerated(KernelStep step);
-
-/// Draws through the lottery from any weights that are rational, at least 0 and not all 0.
-/// @throw Bug if they have no common denominator of 64 bits
-std::size_t draw_from(gpu::Lottery& lottery, const std::vector<reference::Rational>& weights);
-/// Whether an event of this probability happens. Range: [0, 1].
-bool happens(gpu::Lottery& lottery, const reference::Rational& probability);
 
 }  // namespace tempera::lab

@@ -120,7 +120,7 @@ def judge(
     """Takes every decision of the kernel from every state.
 
     within: how far a mass or a flow may be off and still count as equal. Raises BadInput for a case with too many
-    states, Bug if the kernel is no function of its state and draws, and whatever the step raises.
+    states and for a step that is no function of its state and draws or draws without end, and whatever the step raises.
     """
     asked = _listed("powers", powers)
     return _verdict(_exact.judge(_kernel(step), _checked_model(model), _size("horizon", horizon), asked, _text(within)))

@@ -14,7 +14,7 @@ TEST_CASE("the matchers say what is wrong with a kernel, on the smallest model")
   CHECK_THAT(kernel_of(SmallRound()), samples(small_case({1, 2})));
   CHECK_THAT(kernel_of(SmallRound()), !is_reversible(small_case({1, 2})));
   SmallMove planted;
-  planted.accept = [](gpu::Lottery&, const Rational&) { return true; };
+  planted.accept = [](KernelLottery&, const Rational&) { return true; };
   const KernelMatcher matcher = samples(small_case());
   REQUIRE_FALSE(matcher.match(kernel_of(planted)));
   CHECK_THAT(matcher.describe(), Catch::Contains("samples its target") &&
@@ -44,7 +44,7 @@ TEST_CASE("laws over drawn models") {
 
 TEST_CASE("a law that fails is shrunk to a small model") {
   SmallMove planted;
-  planted.accept = [](gpu::Lottery&, const Rational&) { return true; };
+  planted.accept = [](KernelLottery&, const Rational&) { return true; };
   std::string smallest;
   // RapidCheck says so on stderr; what it was left with is the last model that failed.
   CHECK_FALSE(rc::check("a planted kernel samples its target", [&] {

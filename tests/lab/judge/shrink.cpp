@@ -38,7 +38,7 @@ TEST_CASE("laws of smaller models") {
 // Records that never end need two tokens and one position to go wrong in when nothing is weighed.
 TEST_CASE("a kernel that accepts everything fails on two records of one token") {
   SmallMove move;
-  move.accept = [](gpu::Lottery&, const Rational&) { return true; };
+  move.accept = [](KernelLottery&, const Rational&) { return true; };
   // With one token the proposal is the target; the sequence law needs two positions.
   const FailingCase smallest = shrink(kernel_of(move), small_case());
   CHECK(smallest.judged.horizon() == 2);

@@ -1,0 +1,232 @@
+// Kernels and programs of a user's own in C++: what is no function of its draws, ends never or
+// draws from no law is the user's fault, named as one, and never judged.
+#include "tempera/check.hpp"
+
+#include <map>
+#include <random>
+
+#include "tests/catch.hpp"
+#include "tests/consumer/independent.hpp"
+
+namespace tempera::check_test {
+
+using namespace tempera;
+using namespace tempera::check;
+using exact::Fraction;
+
+namespace {
+
+exact::FiniteModel shipped(const std::string& name) {
+  return exact::FiniteModel::open(TEMPERA_SOURCE_DIR "/toy_models/" + name + ".json");
+}
+
+Case case_of(const std::string& name, std::size_t horizon = 2, const Fraction& power = 2) {
+  return {shipped(name), horizon, {power}};
+}
+
+const std::vector<std::string> small{"four_state", "several_terminals", "unequal_lengths",
+                                     "zero_probabilities"};
+
+/// Independent proposals from p0; `accepts` is asked with min(1, p0(y) / p0(x))^(power - 1).
+Kernel deciding(std::function<bool(const Fraction&, Lottery&)> accepts) {
+  return [accepts](const Case& judged, const State& state, Lottery& lottery) -> State {
+    const auto terminal = judged.model.terminal();
+    const auto likelihood = [&](const Record& record) {
+      Fraction product = 1;
+      Record prefix;
+      for (const std::size_t token : record) {
+        product = product * judged.model.next(prefix)[token];
+        prefix.push_back(token);
+      }
+      return product;
+    };
+    Record y;
+    while (y.size() < judged.horizon && (y.empty() || !terminal[y.back()]))
+      y.push_back(lottery.draw(judged.model.next(y)));
+    const Fraction ratio = likelihood(y) / likelihood(state[0]);
+    Fraction powered = 1;
+    for (Fraction k = 1; k < judged.powers[0]; k = k + 1) powered = powered * ratio;
+    return accepts(powered < 1 ? powered : Fraction(1), lottery) ? State{y} : state;
+  };
+}
+
+Kernel right() {
+  return deciding([](const Fraction& ratio, Lottery& lottery) { return lottery.happens(ratio); });
+}
+
+}  // namespace
+
+TEST_CASE("a kernel that decides by chance of its own is refused on every model and seed") {
+  for (const std::string& name : small)
+    for (const std::size_t horizon : {1U, 2U})
+      for (const unsigned seed : {1U, 2U, 3U, 4U, 5U}) {
+        // If all records are equally likely, nothing is left to chance.
+        const auto base = shipped(name).base_law(horizon);
+        if (std::ranges::count(base, base[0]) == std::ssize(base)) continue;
+        CAPTURE(name, horizon, seed);
+        auto chance = std::make_shared<std::mt19937>(seed);
+        const Kernel kernel = deciding([chance](const Fraction& ratio, Lottery&) {
+          return std::uniform_real_distribution<>()(*chance) < ratio.value();
+        });
+        CHECK_THROWS_WITH(judge(kernel, case_of(name, horizon)),
+                          Catch::StartsWith("Kernel: the step from (") &&
+                              Catch::Contains("is no function of its draws"));
+        CHECK_THROWS_AS(fault(kernel, case_of(name, horizon)), BadInput);
+      }
+}
+
+TEST_CASE("chance of its own is found in proposals, in weights and in how often it draws") {
+  const auto chance = std::make_shared<std::mt19937>(1);
+  const auto coin = [chance] { return (*chance)() % 2 == 0; };
+  const Case judged = case_of("four_state");
+  const std::map<std::string, Kernel> kernels{
+      {"another end",
+       [&](const Case&, const State& state, Lottery&) -> State {
+         return coin() ? state : State{{1}};
+       }},
+      {"other weights",
+       [&](const Case&, const State& state, Lottery& lottery) -> State {
+         return lottery.draw({1, coin() ? 1 : 2}) == 0 ? state : State{{1}};
+       }},
+      {"a draw more",
+       [&](const Case&, const State& state, Lottery& lottery) -> State {
+         if (coin()) lottery.draw({1, 1});
+         return state;
+       }},
+      {"a draw of one outcome more",
+       [&](const Case&, const State& state, Lottery& lottery) -> State {
+         lottery.draw({1});
+         if (coin()) lottery.draw({1});
+         return state;
+       }}};
+  for (const auto& [what, kernel] : kernels) {
+    CAPTURE(what);
+    CHECK_THROWS_AS(judge(kernel, judged), BadInput);
+  }
+}
+
+TEST_CASE("a kernel that remembers is refused") {
+  const Case judged = case_of("unequal_lengths");
+  // Each keeps something from one call to the next.
+  const auto calls = std::make_shared<std::size_t>(0);
+  for (const std::size_t period : {2U, 3U, 5U}) {
+    CAPTURE(period);
+    const Kernel kernel = deciding([=](const Fraction& ratio, Lottery& lottery) {
+      return ++*calls % period == 0 || lottery.happens(ratio);
+    });
+    CHECK_THROWS_AS(judge(kernel, judged), BadInput);
+  }
+  // A cache of the record before, whose key lacks the record: the next one is given its likelihood.
+  const auto last = std::make_shared<Record>();
+  const Kernel stale = [last](const Case& on, const State& state, Lottery& lottery) -> State {
+    const auto row = on.model.next({});
+    const Record y{lottery.draw(row)};
+    if (!on.model.terminal()[y[0]]) return state;
+    const Fraction before = last->empty() ? Fraction(1) : row[last->front()];
+    *last = y;
+    return row[y[0]] < before && !lottery.happens(row[y[0]] / before) ? state : State{y};
+  };
+  CHECK_THROWS_AS(judge(stale, judged), BadInput);
+  const auto first = std::make_shared<bool>(true);
+  const Kernel warms_up = [=](const Case&, const State& state, Lottery& lottery) -> State {
+    const bool was_first = std::exchange(*first, false);
+    return was_first && lottery.happens(Fraction(1, 2)) ? State{{0}} : state;
+  };
+  CHECK_THROWS_AS(judge(warms_up, judged), BadInput);
+}
+
+TEST_CASE("a kernel that draws without end is named, with its last draws") {
+  const Kernel endless = [](const Case&, const State& state, Lottery& lottery) -> State {
+    while (!lottery.happens(Fraction(1, 3))) {
+    }
+    return state;
+  };
+  CHECK_THROWS_WITH(judge(endless, case_of("four_state")),
+                    Catch::Contains("draws without end: 1000 draws on one path after the draws …, 1, "
+                                    "1") &&
+                        Catch::StartsWith("the step from ("));
+  const Program never = [](const Case&, Lottery& lottery) -> Record {
+    for (;;) lottery.draw({1, 1});
+  };
+  CHECK_THROWS_WITH(answer_law(never, case_of("four_state")),
+                    Catch::StartsWith("the program: draws without end"));
+  const Kernel long_one = [](const Case&, const State& state, Lottery& lottery) -> State {
+    for (int i = 0; i < 1000; ++i) lottery.draw({1});
+    return state;
+  };
+  CHECK_FALSE(judge(long_one, case_of("four_state")).irreducible);
+}
+
+TEST_CASE("a kernel is judged at every power up to 64") {
+  for (const std::string& name : small)
+    for (const int power : {16, 63, 64}) {
+      CAPTURE(name, power);
+      const Case judged = case_of(name, 2, power);
+      CHECK(fault(right(), judged).empty());
+      const Kernel lower = deciding([&](const Fraction& ratio, Lottery& lottery) {
+        return lottery.happens(ratio < 1 ? (ratio + Fraction(1)) / Fraction(2) : ratio);
+      });
+      CHECK_FALSE(judge(lower, judged).sound());
+    }
+}
+
+TEST_CASE("what a user gives wrong is no bug of ours") {
+  const Case judged = case_of("four_state");
+  const auto drawing = [](std::vector<Fraction> weights) -> Kernel {
+    return [weights](const Case&, const State& state, Lottery& lottery) {
+      lottery.draw(weights);
+      return state;
+    };
+  };
+  CHECK_THROWS_WITH(judge(drawing({0, 0}), judged), Catch::Contains("no weight is above 0"));
+  CHECK_THROWS_WITH(judge(drawing({}), judged), Catch::Contains("no weight is above 0"));
+  CHECK_THROWS_WITH(judge(drawing({2, -1}), judged), Catch::Contains("a weight below 0"));
+  const Kernel above_one = [](const Case&, const State& state, Lottery& lottery) {
+    lottery.happens(Fraction(3, 2));
+    return state;
+  };
+  CHECK_THROWS_AS(judge(above_one, judged), BadInput);
+  const Kernel token_of_64_bits = [](const Case&, const State&, Lottery&) {
+    return State{{std::size_t{1} << 32U}};
+  };
+  CHECK_THROWS_WITH(judge(token_of_64_bits, judged), Catch::Contains("the token 4294967296"));
+  CHECK_THROWS_AS(shrink(right(), judged), BadInput);
+  CHECK_THROWS_AS(judge(right(), {judged.model, 2, {}}), BadInput);
+  CHECK_THROWS_AS(judge(right(), {judged.model, 0, {2}}), BadInput);
+  CHECK_THROWS_AS(judge(right(), judged, Fraction(-1)), BadInput);
+  // What the kernel itself throws comes through as it is.
+  const Kernel throwing = [](const Case&, const State&, Lottery&) -> State {
+    throw std::domain_error("mine");
+  };
+  CHECK_THROWS_AS(judge(throwing, judged), std::domain_error);
+}
+
+TEST_CASE("a program that is no function of its draws is refused") {
+  const auto chance = std::make_shared<std::mt19937>(1);
+  const Program program = [chance](const Case&, Lottery&) -> Record {
+    return (*chance)() % 2 == 0 ? Record{0} : Record{1};
+  };
+  const Case judged = case_of("four_state", 1);
+  CHECK_THROWS_WITH(answer_law(program, judged),
+                    Catch::StartsWith("Program: the program is no function of its draws"));
+  CHECK_THROWS_AS(fault(program, judged), BadInput);
+}
+
+TEST_CASE("a verdict's matrix is that of the kernel, and its fault the smallest") {
+  const Case judged = case_of("unequal_lengths");
+  const Verdict verdict = judge(right(), judged);
+  CHECK(verdict.sound());
+  CHECK(verdict.states == judged.model.records(2));
+  const auto target = judged.model.power_law(2, 2);
+  for (std::size_t y = 0; y < target.size(); ++y) {
+    Fraction mass = 0;
+    for (std::size_t x = 0; x < target.size(); ++x) mass = mass + target[x] * verdict.matrix[x][y];
+    CHECK(mass == target[y]);
+  }
+  const Kernel wrong = deciding([](const Fraction&, Lottery&) { return true; });
+  CHECK_THAT(fault(wrong, judged), Catch::Contains("on horizon 1"));
+  const Failure failure = shrink(wrong, judged);
+  CHECK_FALSE(judge(wrong, failure.judged).sound());
+}
+
+}  // namespace tempera::check_test
