@@ -32,7 +32,7 @@ def without_parts(source: str) -> Iterator[tuple[str, str]]:
         if pieces[begin] in ("(?=", "(?!", "(?<=", "(?<!"):
             yield _without(pieces, begin, end + 1)
     for place, piece in enumerate(pieces):
-        if piece[0] == "[" and len(piece) > 1:
+        if piece[0] == "[" and len(piece) > 1 and piece != "[^{}]":  # no brace: one thing
             sign = piece[: 2 if piece[1] == "^" else 1]
             members = _MEMBER.findall(piece[len(sign) : -1])
             for number in range(len(members) if len(members) > 1 else 0):
@@ -97,8 +97,10 @@ def _less(value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def left_out(module: ModuleType) -> Iterator[tuple[str, str, Any]]:
-    """Each name of a module's own data, a rule of it, and the data without that rule."""
-    for name, value in list(vars(module).items()):
-        if isinstance(value, (re.Pattern, tuple, frozenset, dict)) and not name.startswith("__"):
+    """Each name of a module's own data, a rule of it, and the data without that rule; what a tuple holds, in the tuple."""
+    data = {name: value for name, value in vars(module).items() if isinstance(value, (re.Pattern, tuple, frozenset, dict)) and not name.startswith("__")}
+    held = [id(entry) for value in data.values() if isinstance(value, tuple) for entry in value]
+    for name, value in data.items():
+        if id(value) not in held:
             for what, less in _less(value):
                 yield name, what, less

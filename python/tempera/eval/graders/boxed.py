@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 
-_BOX = re.compile(r"\\(?:boxed|fbox)(?=\s*\{|\s+\S)")
+_BOX = re.compile(r"\\(?:boxed|fbox)(?=\{|\s+\S)")
 _UNBRACED = re.compile(r"\s*([^$\n]*)")
 _OPENING = re.compile(r"\s*\{")
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 # An opening fence, behind the signs of quotations and lists; the info string of one of backticks has no backtick. It may
 # be indented however far: models indent fences within lists by other amounts than the list asks for.
-_OPENING = re.compile(r"(?P<before>(?:[ \t]|>|(?:[-*+]|[0-9]{1,9}[.)])[ \t])*)(?P<fence>`{3,}(?=[^`]*$)|~{3,})(?P<info>.*)")
-_CLOSING = re.compile(r"(?P<before>[ \t>]*)(?P<fence>`{3,}|~{3,})[ \t]*")
-_QUOTED = re.compile(r"[ \t]{0,3}>[ \t]?")
+_OPENING = re.compile(r"(?P<before>(?:[ \t]|>|(?:[-*+]|[0-9]+[.)])[ \t])*)(?P<fence>`{3,}(?=[^`]*$)|~{3,})(?P<info>.*)")
+_CLOSING = re.compile(r"(?P<before>[ \t>]*)(?P<fence>`+|~+)[ \t]*")
+_QUOTED = re.compile(r" *> ?")
 _LINE_END = re.compile(r"\r\n?|\n")
-_PYTHON = re.compile(r"[{.\s]*(?:python|pypy|py)[0-9.]*(?![A-Za-z])", re.IGNORECASE)
-_MARKDOWN = re.compile(r"[{.\s]*(?:markdown|md)(?![A-Za-z])", re.IGNORECASE)
+_PYTHON = re.compile(r"[{.\s]*(?:python|pypy|py)(?![a-z])", re.IGNORECASE)
+_MARKDOWN = re.compile(r"[{.\s]*(?:markdown|md)(?![a-z])", re.IGNORECASE)
 
 
 @dataclass(frozen=True)

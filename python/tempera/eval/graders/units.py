@@ -35,13 +35,13 @@ _IRREGULAR = {
 
 # What a unit is made of besides: 5 dollars per hour, 5 square feet. The first may end it, the second may not.
 TAILS = frozenset("each left total altogether old tall long wide high away more".split())
-JOINTS = frozenset("per a an of in square cubic sq every".split())
+JOINTS = frozenset("per a an of cubic sq every".split())
 
 # A number beside one of these is another number, or several. The words of a question are no units if they are here.
 CHANGERS = frozenset(
     """or to and times plus minus over divided multiplied mod modulo squared cubed half halves third thirds fourth fourths
     fifth fifths quarter quarters tenth tenths hundredth hundredths thousandth thousandths hundred hundreds thousand thousands million
-    millions billion billions trillion trillions dozen dozens score lakh crore factorial choose base x pi
+    millions billion billions trillion trillions dozen dozens score lakh crore factorial choose base pi
     """.split()
 )
 
@@ -75,7 +75,7 @@ def words_of(question: str) -> frozenset[str]:
     return frozenset(re.findall(r"[a-z]{3,}", question.lower())) - CHANGERS
 
 
-_TOKEN = re.compile(r"[A-Za-z]+|\^\(?-?[0-9]\)?|\s+|[%°€£¥₹¢]|[/×]|.")
+_TOKEN = re.compile(r"[A-Za-z]+|\^\(?-?[0-9]\)?|.")
 
 
 def is_unit(text: str, words: frozenset[str] = frozenset()) -> bool:
@@ -88,7 +88,7 @@ def is_unit(text: str, words: frozenset[str] = frozenset()) -> bool:
     for token in _TOKEN.findall(text):
         if token.isspace():
             pass
-        elif token in "%°€£¥₹¢":
+        elif token in "%°":
             last = "sign"
         elif token in "/×":
             if last != "unit":
