@@ -27,8 +27,8 @@ _REASON = re.compile(r" (?:as|because|since|which|for|due|given|so|with|by|is)\b
 _WORD = re.compile(r" [A-Za-z]{2,}(?![^ ]*[=+^_])")
 _SPACE = re.compile(r" ")
 _IS_CORRECT = re.compile(
-    r"(?:(?:ption|hoice|nswer) |^|\. |\()\(?([A-J])\)? is (?:the )?(?:correct|right|best)\b"
-    r"|\b(?:choose|select|pick|go with) (?:the )?(?:option |choice |answer |letter )?\(?([A-J])\)?(?![A-Za-z0-9])"
+    r"(?:(?:ption|hoice|nswer) |^|\. |\()([A-J])\)? is (?:the )?(?:correct|right|best)\b"
+    r"|\b(?:choose|select|pick|go with) (?:the )?(?:option |choice |answer |letter )?\(?([A-J])(?![A-Za-z0-9])"
 )
 # How a text may go on behind its letter: a box and what is said, an answer of one line, one line of several.
 _PHRASE = (_END, _DIVIDED, _REASON, _WORD)

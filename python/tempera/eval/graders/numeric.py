@@ -32,7 +32,6 @@ _GOES_ON = re.compile(
 _NEXT_WORD = re.compile(r" ([A-Za-z]+)")
 # The last number of a text: not within a name or an exponent, and not the second of two.
 _NUMBER = re.compile(r"(?<![0-9A-Za-z_^{.])\.?[0-9]|⟨")
-_MINUS = re.compile(r"(?:^|[^0-9)%°⟩ ]) ?-$")
 _BEFORE = re.compile(r"[0-9)⟩°%] ?(?:(?:and|or|to|mod|times|plus|minus)|[-+×*:,]) ?\(?$")
 _DIGIT = re.compile(r"(?<![a-z]\^)[0-9]")
 
@@ -89,7 +88,7 @@ def _last_number(text: str) -> str | None:
             place, end = found.end(), start
     if start == end or _goes_on(text[end:]) or _BEFORE.search(text[:start]) or _DIGIT.search(text[end:]):
         return None
-    return ("-" if _MINUS.search(text[:start]) else "") + text[start:end].strip()
+    return ("-" if text[:start].endswith("-") else "") + text[start:end].strip()
 
 
 class NumericGrader(Grader):

@@ -9,8 +9,8 @@ import re
 ROWS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(expression), replacement)
     for expression, replacement in (
-        (r"[−‐‑–]|\{-\}", "-"),
-        (r"\\(?:text)?dollar|\\(?:text)?euro|\\pounds|\\textsterling|[£¥₹¢$]|\\\$", "€"),
+        (r"[−‐‑–]", "-"),
+        (r"\\(?:text)?dollar|\\(?:text)?euro|\\pounds|\\textsterling|[£¥₹¢$]", "€"),
         (r"\\%", "%"),
         (r"\\(?:left|right|displaystyle|bfseries|bf|rm|large|Large)", ""),
         (r"\{,\}|,\\!\s*", ","),
@@ -18,8 +18,8 @@ ROWS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"(?<=[0-9])(?:\\[,;: ]|[~\u00a0\u2009\u202f])(?=[0-9][0-9][0-9])", ","),
         (r"\\[,;: ]|~", " "),
         (r"\\approx", "≈"),
-        (r"\\(?:times|cdot)|[·*](?=10\^)", "×"),
-        (r"\s*\^\s*(?:\{\s*\\circ\s*\}|\\circ)|\\degrees?|º", "°"),
+        (r"\\(?:times|cdot)|(?<=[0-9]) ?[·*] ?(?=10\^)", "×"),
+        (r"\^ ?(?:\{\\circ\}|\\circ)|\\degree|º", "°"),
         (r"²", "^2"),
         (r"³", "^3"),
         (r"½", "⟨1⁄2⟩"),
@@ -38,8 +38,8 @@ ROWS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\\[()\[\]]", " "),
         (r"(?<![0-9])\*\*|\*\*(?![0-9])|__|`", ""),
         (r"^\*|\*(?=\.?$)", ""),
-        (r"(?<=[-+])€(?=[0-9.])", ""),
-        (r"(?:US|HK|NZ|AU|CA|A|C|S)€(?=[0-9])|(?:Rs\.?|USD|EUR|GBP|INR|JPY) ?(?=[0-9])|[€\"]", " "),
+        (r"(?<=-)€", ""),
+        (r"(?:US|HK|NZ|AU|CA|A|C|S)€(?=[0-9])|(?:Rs\.?|USD|EUR|GBP|INR|JPY)|[€\"]", " "),
         (r"\s+", " "),
     )
 )

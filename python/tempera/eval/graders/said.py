@@ -8,7 +8,7 @@ from itertools import islice
 # A base model goes on to another question of its own.
 _NEXT_QUESTION = re.compile(r"^[*# ]*(?:Q|Question|Problem|Human|User)[* ]*[0-9]*[:.]", re.MULTILINE)
 _ANSWER_IS = re.compile(
-    r"(?<![a-z])(?:answer|option|choice)[*_ ]*(?:(:|=)|(is|equals|(?:will|would|should|must) be)\b:?)[*_]*", re.IGNORECASE
+    r"(?<![a-z])(?:answer|option|choice)[*_ ]*(?:(:|=)|(is|equals|(?:will|would|should|must) be)\b:?)", re.IGNORECASE
 )
 _MARK = re.compile(r"####")
 _LINE = re.compile(r"\s*(?:\$\$|\\\[)?\s*([^\n]*)")
