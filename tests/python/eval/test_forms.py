@@ -6,15 +6,14 @@ import ast
 import importlib
 import inspect
 import re
-import subprocess
-import sys
+import runpy
 from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
 
 import pytest
 from forms import FILE, Form, forms, misjudged
-from pairs import PAIRS, misjudged_pair
+from pairs import CASES, is_misjudged
 from rules import left_out, without_parts
 
 FORMS = forms()
@@ -23,6 +22,15 @@ READERS = {
     "plain_text": ("number", "letter"), "program_text": ("program", "function"), "said": ("number", "letter"), "units": ("number",),
 }  # fmt: skip
 MODULES = {name: importlib.import_module(f"tempera.eval.graders.{name}") for name in (*READERS, "hendrycks_rules", "prm800k_rules")}
+
+# Rules that change nothing, and why they are there.
+EQUIVALENT = {
+    "program_text._MOST_CUTS": "it bounds the time that a text takes",
+    "prm800k_rules._REPLACED: ('\\\\%', '%')": "the published grader's; pylatexenc drops the sign as well",
+    "prm800k_rules._SPACED_MINUS:  * of - *": "the published grader's; all spaces are left out afterwards",
+    "prm800k_rules._FRACTION: 0* of": "the published grader's; Python reads no 02",
+    "prm800k_rules._NOT_EVALUATED: { of": "the published grader's; no brace is left by then",
+}
 
 
 def test_answers_are_judged_in_every_form() -> None:
@@ -35,9 +43,7 @@ def test_answers_are_judged_in_every_form() -> None:
 
 
 def test_the_forms_are_those_that_the_script_writes() -> None:
-    before = FILE.read_bytes()
-    subprocess.run([sys.executable, FILE.with_name("make_forms.py")], check=True, stdout=subprocess.DEVNULL)
-    assert FILE.read_bytes() == before
+    assert runpy.run_path(str(FILE.with_name("make_forms.py")))["document"]() == FILE.read_text(encoding="utf-8")
 
 
 def _unneeded(module: ModuleType, of: list[Any], is_misjudged: Callable[[Any], bool], text_of: Callable[[Any], str]) -> Iterator[str]:
@@ -52,7 +58,9 @@ def _unneeded(module: ModuleType, of: list[Any], is_misjudged: Callable[[Any], b
             for holder in holders:
                 setattr(holder, name, less)
             if not any(map(is_misjudged, first)) and not any(map(is_misjudged, of)):
-                yield f"{module.__name__}.{name}: {what}"
+                rule = f"{module.__name__.rpartition('.')[2]}.{name}: {what}"
+                if not any(rule.startswith(known) for known in EQUIVALENT):
+                    yield rule
         finally:
             for holder in holders:
                 setattr(holder, name, whole)
@@ -62,19 +70,19 @@ def _unneeded(module: ModuleType, of: list[Any], is_misjudged: Callable[[Any], b
 def test_every_rule_changes_a_form(name: str) -> None:
     of = [form for form in FORMS if form.grader in READERS[name]]
 
-    def is_misjudged(form: Form) -> bool:
+    def is_form_misjudged(form: Form) -> bool:
         try:
             return form.verdict() != form.is_right
         except Exception:  # without a rule another may meet what it cannot read
             return True
 
-    assert list(_unneeded(MODULES[name], of, is_misjudged, lambda form: form.text)) == []
+    assert list(_unneeded(MODULES[name], of, is_form_misjudged, lambda form: form.text)) == []
 
 
 @pytest.mark.parametrize("name", ["hendrycks_rules", "prm800k_rules"])
-def test_every_rule_changes_a_pair(name: str) -> None:
-    assert [pair for pair in PAIRS if misjudged_pair(pair)] == []
-    assert list(_unneeded(MODULES[name], PAIRS, misjudged_pair, lambda pair: pair[0])) == []
+def test_every_rule_of_the_published_grader_changes_an_answer(name: str) -> None:
+    assert [case for case in CASES if is_misjudged(case)] == []
+    assert list(_unneeded(MODULES[name], CASES, is_misjudged, lambda case: str(case[1]))) == []
 
 
 def test_no_rule_is_hidden_in_a_function() -> None:

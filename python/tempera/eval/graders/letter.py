@@ -12,7 +12,6 @@ from tempera.eval.graders.verdict import Grader, Verdict, after_thinking
 from tempera.eval.problem import Problem
 
 LETTERS = "ABCDEFGHIJ"
-_LONGEST = 400  # characters of a box or a line; the letter is at their beginning
 _BEFORE = re.compile(
     r"(?:(?:the|correct|final|best|right|clearly|definitely|probably|likely|most|therefore|thus|simply|option|choice|answer|letter|is)\b:? )*",
     re.IGNORECASE,
@@ -38,7 +37,7 @@ _LINE = (_END,)
 
 def _chosen(text: str, may_follow: tuple[re.Pattern[str], ...]) -> str | None:
     """The letter that a text begins with; "" if it names two, None if it names none."""
-    text = plain(text[:_LONGEST]).strip()
+    text = plain(text[:LONGEST]).strip()
     before = _BEFORE.match(text)
     assert before is not None  # it may be empty
     found = _LETTER.match(text, before.end())

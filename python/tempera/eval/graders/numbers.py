@@ -112,6 +112,7 @@ _EQUALS = re.compile(r"[=≈]")
 _ENDING = re.compile(r"[.,;]$")
 # A side of an equation before its last: a name or a formula, but 2x = 6 does not say 6 of x; the others are arithmetic.
 _NAME = re.compile(r"(?!.*[0-9](?:[A-Za-z]| [A-Za-z](?![a-z])))(?!.*\\(?:ne|le|ge|pm))[^,;<>≤≥≠±]*")
+_WORD = re.compile(r"[a-z]+")
 _ARITHMETIC = re.compile(r"[-+×*/^%0-9.,()⟨⟩⁄!° ]*")
 
 
@@ -120,7 +121,7 @@ def last_side(text: str) -> int | None:
     *sides, last = _EQUALS.split(text)
     for number, side in enumerate(sides):
         rule = _ARITHMETIC if number else _NAME
-        if not rule.fullmatch(side) or not CHANGERS.isdisjoint(re.findall(r"[A-Za-z]{2,}", side)):
+        if not rule.fullmatch(side) or not CHANGERS.isdisjoint(_WORD.findall(side.lower())):
             return None
     return len(text) - len(last)
 

@@ -7,7 +7,7 @@ import re
 # With a space before them or none: 5cm. Those of one letter need the space, for 5m is a product.
 SYMBOLS = frozenset(
     """mm cm km m in ft yd mi mg kg g lb lbs oz ml mL L ms s min h hr hrs N J W V Hz kHz MHz kW kWh kJ mol Pa kPa rad deg mph
-    kph USD EUR GBP INR JPY C F K am pm AM PM""".split()
+    kph C F K am pm AM PM""".split()
 )  # fmt: skip
 
 # Measures and things that are counted, in the singular. The words of the question are taken too.
@@ -64,6 +64,7 @@ def singular(word: str) -> str:
         if word.endswith(ending) and word[: -len(ending)] + instead in NOUNS:
             return word[: -len(ending)] + instead
     return word
+_WORD = re.compile(r"[a-z]{3,}")
 
 
 def words_of(question: str) -> frozenset[str]:
@@ -72,7 +73,7 @@ def words_of(question: str) -> frozenset[str]:
     >>> sorted(words_of("How many gizmos are 2 dozen?"))
     ['are', 'gizmos', 'how', 'many']
     """
-    return frozenset(re.findall(r"[a-z]{3,}", question.lower())) - CHANGERS
+    return frozenset(_WORD.findall(question.lower())) - CHANGERS
 
 
 _TOKEN = re.compile(r"[A-Za-z]+|\^\(?-?[0-9]\)?|.")
