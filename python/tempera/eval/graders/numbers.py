@@ -109,6 +109,7 @@ def _past(text: str, place: int, sign: str) -> int:
 
 
 _EQUALS = re.compile(r"[=≈]")
+_LEAD = re.compile(r" ?(?:(?:the|final|answer|is|about|approximately|roughly|exactly):? )*", re.IGNORECASE)
 _ENDING = re.compile(r"[.,;]$")
 # A side of an equation before its last: a name or a formula, but 2x = 6 does not say 6 of x; the others are arithmetic.
 _NAME = re.compile(r"(?!.*[0-9](?:[A-Za-z]| [A-Za-z](?![a-z])))(?!.*\\(?:ne|le|ge|pm))[^,;<>≤≥≠±]*")
@@ -138,6 +139,9 @@ def number_in(text: str, words: frozenset[str] = frozenset()) -> str | None:
     start = last_side(text)
     if start is None:
         return None
+    lead = _LEAD.match(text, start)
+    assert lead is not None  # it may be empty
+    start = lead.end()
     try:
         _, end = read_value(text, start)
     except NoNumber:
