@@ -39,8 +39,8 @@ class Vote:
 def vote(ballots: Sequence[tuple[str | None, float | None]], same: Callable[[str, str], bool]) -> Vote | None:
     """The majority of (answer, log p0); answers that are the same by the grader are one.
 
-    A tie goes to the group with the record of the largest cumulative log-likelihood, log p0 summed over its tokens.
-    Records without an answer do not vote. None if nobody does.
+    A tie goes to the group with the record of the largest cumulative log-likelihood, log p0 summed over its tokens, and of
+    several such to the one that was given first. A record whose log p0 nobody measured comes last. Records without an answer do not vote. None if nobody does.
 
     >>> vote([("1/2", -9.0), ("3", -1.0), ("0.5", -8.0)], lambda a, b: {a, b} <= {"1/2", "0.5"} or a == b).winner
     '0.5'

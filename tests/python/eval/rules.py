@@ -6,6 +6,7 @@ look around, and each bound of a repetition, one less.
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Iterator
 from types import ModuleType
@@ -32,7 +33,7 @@ def without_parts(source: str) -> Iterator[tuple[str, str]]:
         if pieces[begin] in ("(?=", "(?!", "(?<=", "(?<!"):
             yield _without(pieces, begin, end + 1)
     for place, piece in enumerate(pieces):
-        if piece[0] == "[" and len(piece) > 1:
+        if piece[0] == "[" and len(piece) > 1 and piece != "[^{}]":  # no brace: one thing
             sign = piece[: 2 if piece[1] == "^" else 1]
             members = _MEMBER.findall(piece[len(sign) : -1])
             for number in range(len(members) if len(members) > 1 else 0):
@@ -73,32 +74,39 @@ def _of_branches(pieces: list[str], begin: int, end: int, closing: dict[int, int
 
 
 def _less(value: Any) -> Iterator[tuple[str, Any]]:
-    """A table, a set or an expression without one of its rules."""
+    """A table, a set or an expression without one of its rules; a number one less and one more."""
     if isinstance(value, re.Pattern):
         for name, source in without_parts(value.pattern):
             try:
-                yield f"{name!r} of {value.pattern!r}", re.compile(source, value.flags)
+                yield f"{name} of {value.pattern}", re.compile(source, value.flags)
             except re.error:
                 pass  # what is left is no expression
+    elif isinstance(value, int):
+        yield from ((str(other), other) for other in (value - 1, value + 1))
     elif isinstance(value, tuple):
         for number, entry in enumerate(value):
-            rest = value[:number], value[number + 1 :]
-            yield f"{entry!r}", rest[0] + rest[1]
-            if isinstance(entry, (tuple, re.Pattern)):
-                for name, less in _less(entry):
-                    if less:
-                        yield name, rest[0] + (less,) + rest[1]
+            begin, end = value[:number], value[number + 1 :]
+            yield getattr(entry, "__name__", str(entry)), begin + end
+            if isinstance(entry, tuple) and isinstance(entry[-1], str):  # what is replaced, and by what
+                if isinstance(entry[0], re.Pattern):
+                    yield from ((name, (*begin, (less, *entry[1:]), *end)) for name, less in _less(entry[0]))
+            elif isinstance(entry, (tuple, re.Pattern)):
+                yield from ((name, (*begin, less, *end)) for name, less in _less(entry))
     elif isinstance(value, frozenset):
-        for entry in sorted(value):
-            yield f"{entry!r}", value - {entry}
+        yield from ((entry, value - {entry}) for entry in sorted(value))
     elif isinstance(value, dict):
-        for entry in value:
-            yield f"{entry!r}", {key: value[key] for key in value if key != entry}
+        yield from ((entry, {key: value[key] for key in value if key != entry}) for entry in value)
 
 
 def left_out(module: ModuleType) -> Iterator[tuple[str, str, Any]]:
-    """Each name of a module's own data, a rule of it, and the data without that rule."""
-    for name, value in list(vars(module).items()):
-        if isinstance(value, (re.Pattern, tuple, frozenset, dict)) and not name.startswith("__"):
+    """Each name of the data that a module's own lines define, a rule of it, and the data without that rule.
+
+    What a tuple holds is left out within the tuple.
+    """
+    own = re.findall(r"^(\w+)(?:: [^=]*)? = ", inspect.getsource(module), re.MULTILINE)
+    data = {name: vars(module)[name] for name in own if isinstance(vars(module)[name], (re.Pattern, tuple, frozenset, dict, int))}
+    held = [id(entry) for value in data.values() if isinstance(value, tuple) for entry in value]
+    for name, value in data.items():
+        if id(value) not in held:
             for what, less in _less(value):
                 yield name, what, less

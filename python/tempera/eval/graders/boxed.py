@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 
-_BOX = re.compile(r"\\(?:boxed|fbox)(?=\s*\{|\s+\S)")
+_BOX = re.compile(r"\\(?:boxed|fbox)(?=\{|\s+\S)")
 _UNBRACED = re.compile(r"\s*([^$\n]*)")
+_BRACE = re.compile(r"[{}]")
 _OPENING = re.compile(r"\s*\{")
 
 
@@ -14,7 +15,7 @@ def _closing_braces(text: str) -> dict[int, int]:
     """Where each brace that is closed is closed: one walk, however many are never closed."""
     closed = {}
     still_open: list[int] = []
-    for found in re.finditer(r"[{}]", text):
+    for found in _BRACE.finditer(text):
         if found.group() == "{":
             still_open.append(found.start())
         elif still_open:

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 # An opening fence, behind the signs of quotations and lists; the info string of one of backticks has no backtick. It may
 # be indented however far: models indent fences within lists by other amounts than the list asks for.
-_OPENING = re.compile(r"(?P<before>(?:[ \t]|>|(?:[-*+]|[0-9]{1,9}[.)])[ \t])*)(?P<fence>`{3,}(?=[^`]*$)|~{3,})(?P<info>.*)")
-_CLOSING = re.compile(r"(?P<before>[ \t>]*)(?P<fence>`{3,}|~{3,})[ \t]*")
-_QUOTED = re.compile(r"[ \t]{0,3}>[ \t]?")
+_OPENING = re.compile(r"(?P<before>(?:[ \t]|>|(?:[-*+]|[0-9]+[.)])[ \t])*)(?P<fence>`{3,}(?=[^`]*$)|~{3,})(?P<info>.*)")
+_CLOSING = re.compile(r"(?P<before>[ \t>]*)(?P<fence>`+|~+)[ \t]*")
+_QUOTED = re.compile(r" *> ?")
+_FURTHER_IN = 3  # columns that a closing fence may be indented more than its opening one
 _LINE_END = re.compile(r"\r\n?|\n")
-_PYTHON = re.compile(r"[{.\s]*(?:python|pypy|py)[0-9.]*(?![A-Za-z])", re.IGNORECASE)
-_MARKDOWN = re.compile(r"[{.\s]*(?:markdown|md)(?![A-Za-z])", re.IGNORECASE)
+_PYTHON = re.compile(r"[{.\s]*(?:python|pypy|py)(?![a-z])", re.IGNORECASE)
+_MARKDOWN = re.compile(r"[{.\s]*(?:markdown|md)(?![a-z])", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ def _closes(line: str, opening: re.Match[str]) -> bool:
     found = _CLOSING.fullmatch(line)
     if found is None or not found.group("fence").startswith(opening.group("fence")):
         return False
-    return _columns(found.group("before")) <= _columns(opening.group("before")) + 3
+    return _columns(found.group("before")) <= _columns(opening.group("before")) + _FURTHER_IN
 
 
 def _within(line: str, opening: re.Match[str]) -> str:

@@ -1,6 +1,6 @@
 r"""Step 1 of the published MATH grader: two answers are equal if the normal forms of Hendrycks et al. are.
 
-Each rule is a function from text to text; `RULES` is their order, which matters.
+Each rule is a function from text to text or a list of texts to replace; `RULES` is their order, which matters.
 """
 
 from __future__ import annotations
@@ -9,22 +9,10 @@ import re
 from collections.abc import Callable
 
 
-def _without(*words: str) -> Callable[[str], str]:
-    def rule(text: str) -> str:
-        for word in words:
-            text = text.replace(word, "")
-        return text
-
-    return rule
-
-
-def _replaced(*pairs: tuple[str, str]) -> Callable[[str], str]:
-    def rule(text: str) -> str:
-        for old, new in pairs:
-            text = text.replace(old, new)
-        return text
-
-    return rule
+def _replaced(text: str, pairs: tuple[tuple[str, str], ...]) -> str:
+    for old, new in pairs:
+        text = text.replace(old, new)
+    return text
 
 
 class NoNormalForm(ValueError):
@@ -39,15 +27,19 @@ def _without_unit(text: str) -> str:
     return parts[0]
 
 
+_LEADING_ZEROS = ((" .", " 0."), ("{.", "{0."))
+_LONGEST_LEFT_SIDE = 2
+
+
 def _leading_zero(text: str) -> str:
-    text = text.replace(" .", " 0.").replace("{.", "{0.")
+    text = _replaced(text, _LEADING_ZEROS)
     return "0" + text if text.startswith(".") else text
 
 
 def _without_short_left_side(text: str) -> str:
     """`k = 5` is 5: a left side of at most two characters is left out."""
     sides = text.split("=")
-    return sides[1] if len(sides) == 2 and len(sides[0]) <= 2 else text
+    return sides[1] if len(sides) == 2 and len(sides[0]) <= _LONGEST_LEFT_SIDE else text
 
 
 def _braced_roots(text: str) -> str:
@@ -92,16 +84,17 @@ def _stacked_quotient(text: str) -> str:
     return f"\\frac{{{above}}}{{{below}}}" if text == f"{above}/{below}" else text
 
 
-RULES: tuple[Callable[[str], str], ...] = (
-    _without("\n", "\\!"),
-    _replaced(("\\\\", "\\"), ("tfrac", "frac"), ("dfrac", "frac")),
-    _without("\\left", "\\right", "^{\\circ}", "^\\circ", "\\$"),
+# Texts that are replaced, and functions.
+RULES: tuple[Callable[[str], str] | tuple[tuple[str, str], ...], ...] = (
+    (("\n", ""), ("\\!", "")),
+    (("\\\\", "\\"), ("tfrac", "frac"), ("dfrac", "frac")),
+    (("\\left", ""), ("\\right", ""), ("^{\\circ}", ""), ("^\\circ", ""), ("\\$", "")),
     _without_unit,
-    _without("\\%"),
+    (("\\%", ""),),
     _leading_zero,
     _without_short_left_side,
     _braced_roots,
-    _without(" "),
+    ((" ", ""),),
     _braced_fractions,
     _one_half,
     _stacked_quotient,
@@ -123,7 +116,7 @@ def normal_form(answer: str) -> str:
     written = text = whole.group(1).strip() if whole else answer
     try:
         for rule in RULES:
-            text = rule(text)
+            text = rule(text) if callable(rule) else _replaced(text, rule)
     except NoNormalForm:
         return written
     return text

@@ -5,35 +5,30 @@ from __future__ import annotations
 import re
 
 from tempera.eval.graders.boxed import last_boxed
+from tempera.eval.graders.numbers import LONGEST
 from tempera.eval.graders.plain_text import plain
 from tempera.eval.graders.said import questions, said
 from tempera.eval.graders.verdict import Grader, Verdict, after_thinking
 from tempera.eval.problem import Problem
 
 LETTERS = "ABCDEFGHIJ"
-_LONGEST = 400  # characters of a box or a line; the letter is at their beginning
 _BEFORE = re.compile(
     r"(?:(?:the|correct|final|best|right|clearly|definitely|probably|likely|most|therefore|thus|simply|option|choice|answer|letter|is)\b:? )*",
     re.IGNORECASE,
 )
-_LETTER = re.compile(r"(?P<open>[(\[\"])? ?(?P<letter>[A-Ja-j])(?![A-Za-z0-9])(?: ?(?P<close>[)\]\"]))?")
+_LETTER = re.compile(r"(?P<open>[(\[] ?)?(?P<letter>[A-Ja-j])(?P<close> ?[)\]])?")
 # A second letter beside the first: such an answer chooses none.
-_ANOTHER = re.compile(
-    r" ?(?:[,;/&+:]|,? ?\b(?:and|or)\b) ?(?:option |choice )?[(\[]?[A-J][)\]]?(?=$| ?[.,;:/&+)]| (?:and|or|are)\b)"
-)
-_END = re.compile(r" ?[.:!]?$")
+_ANOTHER = re.compile(r"(?: ?[,;:]|,? (?:and|or)) ?(?:option |choice )?[(\[]?[A-J][)\]]?(?=$| ?[.,;:]| (?:and|or|are)\b)")
+_END = re.compile(r" ?[.:!?]?$")
 # A sign that divides a letter from its option's words; a word that begins a reason; a word that is an option's own.
-_DIVIDED = re.compile(r" ?[.,;:!?](?= |$)| - (?=[A-Za-z]{2})| \((?=[A-Za-z]{2})")
+_DIVIDED = re.compile(r" ?[.,;:!?] | (?:- |\()[A-Za-z]{2}")
 _REASON = re.compile(r" (?:as|because|since|which|for|due|given|so|with|by|is)\b")
 _WORD = re.compile(r" [A-Za-z]{2,}(?![^ ]*[=+^_])")
 _SPACE = re.compile(r" ")
 _IS_CORRECT = re.compile(
-    r"(?:(?:\boption|\bchoice|\banswer|^|[.:\n]) ?[*(\[]*([A-J])[*)\]]*|[(\[]([A-Ja-j])[)\]][*]*) (?:is|seems) (?:the )?(?:most )?(?:correct|right|best)\b"
-    r"|\b(?:choose|select|pick|go with)\b (?:the )?(?:option |choice |answer |letter )?[*(\[]*([A-J])[*)\]]*(?=[ .,;:!]|$)",
-    re.IGNORECASE | re.MULTILINE,
+    r"(?:(?:ption|hoice|nswer) |^|\. |\()([A-J])\)? is (?:the )?(?:correct|right|best)\b"
+    r"|\b(?:choose|select|pick|go with) (?:the )?(?:option |choice |answer |letter )?\(?([A-J])(?![A-Za-z0-9])"
 )
-
-
 # How a text may go on behind its letter: a box and what is said, an answer of one line, one line of several.
 _PHRASE = (_END, _DIVIDED, _REASON, _WORD)
 _ONLY_LINE = (_END, _DIVIDED)
@@ -42,7 +37,7 @@ _LINE = (_END,)
 
 def _chosen(text: str, may_follow: tuple[re.Pattern[str], ...]) -> str | None:
     """The letter that a text begins with; "" if it names two, None if it names none."""
-    text = plain(text[:_LONGEST]).strip()
+    text = plain(text[:LONGEST]).strip()
     before = _BEFORE.match(text)
     assert before is not None  # it may be empty
     found = _LETTER.match(text, before.end())
@@ -97,7 +92,7 @@ class LetterGrader(Grader):
                 continue  # an article whose noun is missing
             if letter is not None and letter in self._letters:
                 return letter
-        correct = [next(filter(None, found.groups())).upper() for found in _IS_CORRECT.finditer(text)]
+        correct = [found.group(1) or found.group(2) for found in _IS_CORRECT.finditer(plain(text[-LONGEST:]).strip())]
         if correct and correct[-1] in self._letters:
             return correct[-1]
         for line in lines[-1:] + lines[:1]:

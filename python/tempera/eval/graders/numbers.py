@@ -13,14 +13,14 @@ _DEEPEST = 20  # parentheses and fractions within each other
 
 # 1,234.5 and .5; 0.1[6] is the repeating decimal 1/6; 2e3 is 2000.
 _DECIMAL = re.compile(
-    r"(?=\.?[0-9]|\.\[)(?P<whole>[0-9]{1,3}(?:,[0-9]{3})+(?![0-9])|[0-9]*)(?:\.(?P<part>[0-9]*)(?:\[(?P<again>[0-9]+)\]|(?<=[0-9])))?"
-    r"(?:[eE](?P<tens>[-+]?[0-9]{1,4})(?![0-9]))?"
+    r"(?P<whole>[0-9]{1,3}(?:,[0-9]{3})+|[0-9]*)(?:\.(?P<part>[0-9]*)(?:\[(?P<again>[0-9]+)\]|(?<=[0-9])))?"
+    r"(?:[eE](?P<tens>[-+]?[0-9]{1,4}))?"
 )
-_MIXED = re.compile(r" ([0-9]+)/([0-9]+)(?![0-9])")
-_EXPONENT = re.compile(r" ?\^ ?(?:\( ?([-+]? ?[0-9]{1,4}) ?\)|([-+]?[0-9]{1,4})(?![0-9]))")
+_MIXED = re.compile(r" ([0-9]+)/([0-9]+)")
+_EXPONENT = re.compile(r" ?\^ ?(?:\(([-+]?[0-9]{1,4})\)|([-+]?[0-9]{1,4}))")
 _TENS = re.compile(r" ?× ?10(?= ?\^)")
-_SIGN = re.compile(r" ?([-+])? ?(?:(?:[€£¥₹]|Rs\.?|USD|EUR|GBP|INR|JPY) ?)?([-+])? ?(?=[0-9.(⟨])")
-_SLASH = re.compile(r" ?/ ?(?=[0-9(⟨])")
+_SIGN = re.compile(r" ?(?:[-+] ?)?")
+_SLASH = re.compile(r" ?/ ?")
 
 
 class NoNumber(ValueError):
@@ -30,10 +30,11 @@ class NoNumber(ValueError):
 def read_value(text: str, start: int, depth: int = 0) -> tuple[Fraction, int]:
     """The longest number at a place of a plain text, and where it ends; NoNumber if there is none."""
     sign = _SIGN.match(text, start)
-    if sign is None or depth > _DEEPEST or (sign.group(1) and sign.group(2)):
+    assert sign is not None  # it may be empty
+    if depth > _DEEPEST:
         raise NoNumber
     value, end = _unsigned(text, sign.end(), depth)
-    return (-value if "-" in (sign.group(1), sign.group(2)) else value), end
+    return (-value if "-" in sign.group() else value), end
 
 
 def _unsigned(text: str, start: int, depth: int) -> tuple[Fraction, int]:
@@ -67,7 +68,7 @@ def _powered(base: Fraction, text: str, start: int) -> tuple[Fraction, int]:
     found = _EXPONENT.match(text, start)
     if found is None:
         return base, start
-    exponent = int((found.group(1) or found.group(2)).replace(" ", ""))
+    exponent = int(found.group(1) or found.group(2))
     digits = len(str(max(abs(base.numerator), base.denominator)))
     if digits * abs(exponent) > LONGEST or (base == 0 and exponent <= 0) or _EXPONENT.match(text, found.end()):
         raise NoNumber
@@ -89,10 +90,11 @@ def _atom(text: str, start: int, depth: int) -> tuple[Fraction, int]:
             raise NoNumber
         return value, _past(text, end, ")")
     found = _DECIMAL.match(text, start)
-    if found is None:
+    assert found is not None  # it may be empty
+    whole, part, again = found.group("whole").replace(",", ""), found.group("part") or "", found.group("again")
+    if not (whole or part or again):
         raise NoNumber
-    whole, part, again = (found.group("whole") or "0").replace(",", ""), found.group("part") or "", found.group("again")
-    value = Fraction(int(whole + part), 10 ** len(part))
+    value = Fraction(int("0" + whole + part), 10 ** len(part))
     if again:
         value += Fraction(int(again), 10 ** len(part) * (10 ** len(again) - 1))
     return value * Fraction(10) ** int(found.group("tens") or 0), found.end()
@@ -107,11 +109,12 @@ def _past(text: str, place: int, sign: str) -> int:
 
 
 _EQUALS = re.compile(r"[=≈]")
+_LEAD = re.compile(r" ?(?:(?:the|final|answer|is|about|approximately|roughly|exactly):? )*", re.IGNORECASE)
 _ENDING = re.compile(r"[.,;]$")
-# The side of an equation before its value: a name or a formula, but 2x = 6 does not say 6 of x; or arithmetic.
-_NAME = re.compile(r"(?![^=]*[0-9] ?[A-Za-z](?![A-Za-z]))[^,;<>≤≥≠±]*")
+# A side of an equation before its last: a name or a formula, but 2x = 6 does not say 6 of x; the others are arithmetic.
+_NAME = re.compile(r"(?!.*[0-9](?:[A-Za-z]| [A-Za-z](?![a-z])))(?!.*\\(?:ne|le|ge|pm))[^,;<>≤≥≠±]*")
+_WORD = re.compile(r"[a-z]+")
 _ARITHMETIC = re.compile(r"[-+×*/^%0-9.,()⟨⟩⁄!° ]*")
-_RELATION = re.compile(r"\\(?:neq?|leq?|geq?|lt|gt|pm|in|equiv|to|sim)(?![A-Za-z])")
 
 
 def last_side(text: str) -> int | None:
@@ -119,7 +122,7 @@ def last_side(text: str) -> int | None:
     *sides, last = _EQUALS.split(text)
     for number, side in enumerate(sides):
         rule = _ARITHMETIC if number else _NAME
-        if not rule.fullmatch(side) or _RELATION.search(side) or not CHANGERS.isdisjoint(re.findall(r"[A-Za-z]{2,}", side)):
+        if not rule.fullmatch(side) or not CHANGERS.isdisjoint(_WORD.findall(side.lower())):
             return None
     return len(text) - len(last)
 
@@ -136,6 +139,9 @@ def number_in(text: str, words: frozenset[str] = frozenset()) -> str | None:
     start = last_side(text)
     if start is None:
         return None
+    lead = _LEAD.match(text, start)
+    assert lead is not None  # it may be empty
+    start = lead.end()
     try:
         _, end = read_value(text, start)
     except NoNumber:

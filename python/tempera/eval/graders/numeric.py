@@ -12,28 +12,28 @@ from tempera.eval.graders.units import CHANGERS, NOT_LEADING, SYMBOLS, words_of
 from tempera.eval.graders.verdict import Grader, Verdict, after_thinking
 from tempera.eval.problem import Problem
 
-_HEADING = re.compile(r"[0-9]{1,2}[.):] +[A-Za-z*]")
-# Up to six words may stand between "answer is" and its number, and only signs between #### and its.
-_WORDS_BEFORE = re.compile(r"(?:[A-Za-z']+ ){0,6}[\"': ]*(?=[-+€£¥₹]{0,2} ?\.?[0-9(⟨]|(?:Rs|USD|EUR|GBP|INR|JPY)\b)")
-_SENTENCE = re.compile(r"[^;]*?(?=[.;!?](?: |$)|, |$)")
-_GLUED_UNIT = re.compile(r"[%°€£¥₹¢]+|[A-Za-z]{2,}(?![A-Za-z0-9])")
-# What, behind a number, makes it a part of something else. Each row begins where the number and its unit end.
+_HEADING = re.compile(r"[0-9]+[.):] +[A-Z]")
+# Up to six words may stand between "answer is" and its number, and none between #### and its.
+_WORDS_BEFORE = re.compile(r"(?:[A-Za-z]+ ){0,6}(?=[-+(]? ?\.?[0-9]|-?⟨)")
+_SENTENCE_END = re.compile(r"[.,;] ")
+_GLUED_UNIT = re.compile(r"[%°]|[A-Za-z]{2,}")
+# What, behind a number and its unit, makes it a part of something else.
 _GOES_ON = re.compile(
-    r"[A-Za-z_\\!'](?! |$)|[A-Za-z_\\]"  # 5x, 5_8, 5\pi, 5!=120
-    r"|['\"]? ?[0-9⟨\\]"  # 1 2, 5' 6"
-    r"| ?[+×*/^=≈<>≤≥±]|, ?\.\.|\.\."  # 3 + 4
-    r"| ?-(?! [A-Za-z]{2})"  # 12-15; a dash may stand before a word
-    r"| ?\((?! ?[A-Za-z]{2})| ?\( ?mod"  # 5(x + 1), 5 (mod 7)
-    r"|(?: ?[,:] ?[-+€£¥₹]{0,2} ?|;[-+€£¥₹]{0,2})[0-9⟨]"  # 5, 6 and 5:30
-    r"|,? (?:and |or )?[A-Za-z](?:_?[0-9A-Za-z])? ?="  # 5, y = 6
-    r"| of [0-9⟨]"  # 1/3 of 27
-    r"|(?: [A-Za-z]+){0,2},? (?:and|or|to) [-+€£¥₹]{0,2} ?[0-9⟨]"  # 5 apples or 6
+    r"[A-Za-z_]|!="  # 5x, 5_8, 5!=120
+    r"|'? ?[0-9⟨\\]"  # 1 2, 5' 6", 5\pi
+    r"| ?[+×*^=≈<>≤≥±]|,? ?\.\."  # 3 + 4, 1, 2, ...
+    r"| ?-(?! [a-z]{2})"  # 12-15; a dash may stand before a word
+    r"| ?\((?!(?!mod)[a-z]{2})"  # 5(x + 1), 5 (mod 7)
+    r"| ?[,:] ?[-+]?[0-9⟨]|;[0-9]"  # 5, 6 and 5:30
+    r"|,? (?:and |or )?[A-Za-z] ?="  # 5, y = 6
+    r"| of [0-9]"  # 1/3 of 27
+    r"|(?: [a-z]+){0,2},? (?:and|or|to) -?[0-9⟨]"  # 5 apples or 6
 )
 _NEXT_WORD = re.compile(r" ([A-Za-z]+)")
 # The last number of a text: not within a name or an exponent, and not the second of two.
-_NUMBER = re.compile(r"(?<![0-9A-Za-z_^\\{.,])(?:(?<![0-9)°%] )(?<![0-9)°%])-)?[€£¥₹]?(?:\.?[0-9]|⟨)")
-_BEFORE = re.compile(r"[0-9)⟩°%] ?(?:\b(?:and|or|to|mod|times|plus|minus)\b|[-+×*/^:,]) ?[(€£¥₹]?$")
-_DIGIT = re.compile(r"(?<![A-Za-z]\^)[0-9]")
+_NUMBER = re.compile(r"(?<![0-9A-Za-z_^{.])\.?[0-9]|⟨")
+_BEFORE = re.compile(r"[0-9)⟩°%] ?(?:(?:and|or|to|mod|times|plus|minus)|[-+×*:,]) ?\(?$")
+_DIGIT = re.compile(r"(?<![a-z]\^)[0-9]")
 
 
 def _goes_on(text: str) -> bool:
@@ -53,45 +53,42 @@ def _goes_on(text: str) -> bool:
 def _said_number(phrase: str, has_words: bool) -> str | None:
     """The number that a phrase says; "" if it says something else of numbers, and None if it says nothing of them."""
     phrase = plain(phrase).strip()
-    sentence = _SENTENCE.match(phrase)
-    side = sentence.group() if sentence else ""
+    sentence = _SENTENCE_END.split(phrase, maxsplit=1)[0]
     before = _WORDS_BEFORE.match(phrase)
-    if before and (has_words or not before.group().strip()):
+    places = []
+    if before and (has_words or not before.group()):
         changing = NOT_LEADING.intersection(before.group().lower().split())
         if changing:
             return None if changing == {"not"} else ""
-        start = before.end()
-    elif "=" in side or "≈" in side:
-        start = -1
-    else:
+        places.append(before.end())
+    elif "=" not in sentence and "≈" not in sentence:
         return None
-    for place in (start, last_side(side) or -1):
-        if place >= 0:
-            try:
-                _, end = read_value(phrase, place)
-            except NoNumber:
-                continue
-            if not _goes_on(phrase[end:]):
-                return phrase[place:end].strip()
+    side = last_side(sentence)
+    places += [] if side is None else [side]
+    for place in places:
+        try:
+            _, end = read_value(phrase, place)
+        except NoNumber:
+            continue
+        if not _goes_on(phrase[end:]):
+            return phrase[place:end].strip()
     return ""
 
 
 def _last_number(text: str) -> str | None:
     """The last number of a text; None if there is none, or if it is a part of something else."""
     text = plain(text[-LONGEST:])
-    place, last = 0, None
+    place, start, end = 0, 0, 0
     while found := _NUMBER.search(text, place):
+        start = found.start()
         try:
-            _, end = read_value(text, found.start())
-            place, last = end, (found.start(), end)
+            _, end = read_value(text, start)
+            place = end
         except NoNumber:
-            place, last = found.end(), (found.start(), found.start())
-    if last is None:
-        return None
-    start, end = last
+            place, end = found.end(), start
     if start == end or _goes_on(text[end:]) or _BEFORE.search(text[:start]) or _DIGIT.search(text[end:]):
         return None
-    return text[start:end].strip()
+    return ("-" if text[:start].endswith("-") else "") + text[start:end].strip()
 
 
 class NumericGrader(Grader):

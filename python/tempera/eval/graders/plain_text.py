@@ -4,26 +4,22 @@ from __future__ import annotations
 
 import re
 
-_END = r"(?![A-Za-z])"  # of a command of LaTeX
-
-# What can be written in several ways gets one. Fractions become ⟨a⁄b⟩, so that 1⟨1⁄2⟩ can be told from the product 1(1/2).
+# What can be written in several ways gets one. Signs of currency are left out. Fractions become ⟨a⁄b⟩, so that 1⟨1⁄2⟩ can be
+# told from the product 1(1/2).
 ROWS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(expression), replacement)
     for expression, replacement in (
-        (r"[−‐‑–]|\{-\}", "-"),
-        (r"\\(?:text)?dollar" + _END + r"|\\\$", "$"),
-        (r"\\(?:text)?euro" + _END, "€"),
-        (r"\\(?:pounds|textsterling)" + _END, "£"),
+        (r"[−‐‑–]", "-"),
+        (r"\\(?:text)?dollar|\\(?:text)?euro|\\pounds|\\textsterling|[£¥₹¢$]", "€"),
         (r"\\%", "%"),
-        (r"\\(?:left|right|displaystyle|bf|rm|bfseries|large|Large)" + _END, ""),
+        (r"\\(?:left|right|displaystyle|bfseries|bf|rm|large|Large)", ""),
         (r"\{,\}|,\\!\s*", ","),
         (r"\\!|\{\}", ""),
-        (r"(?<=[0-9])(?:\\[,;: ]|[~\u00a0\u2009\u202f])(?=[0-9]{3}(?![0-9]))", ","),
-        (r"\\(?:quad|qquad)" + _END, " ; "),
-        (r"\\[,;: ]|~", " "),
-        (r"\\approx" + _END, "≈"),
-        (r"\\(?:times|cdot)" + _END + r"|[·*](?=\s*10\s*\^)", "×"),
-        (r"\s*\^\s*(?:\{\s*\\circ\s*\}|\\circ" + _END + r")|\\degrees?" + _END + r"|º", "°"),
+        (r"(?<=[0-9])(?:\\[,;: ]|[~\u00a0\u2009\u202f])(?=[0-9][0-9][0-9])", ","),
+        (r"\\q?quad|\\\\|\\[,;: ]|~", " "),
+        (r"\\approx", "≈"),
+        (r"\\(?:times|cdot)|(?<=[0-9]) ?[·*] ?(?=10\^)", "×"),
+        (r"\^ ?(?:\{\\circ\}|\\circ)|\\degree|º", "°"),
         (r"²", "^2"),
         (r"³", "^3"),
         (r"½", "⟨1⁄2⟩"),
@@ -31,25 +27,22 @@ ROWS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"¾", "⟨3⁄4⟩"),
         (r"⅓", "⟨1⁄3⟩"),
         (r"⅔", "⟨2⁄3⟩"),
-        (r"\\[dt]?frac\s*([0-9])\s*([0-9])", r"⟨\1⁄\2⟩"),
-        (r"\\[dt]?frac\s*([0-9])\s*\{([^{}]*)\}", r"⟨\1⁄\2⟩"),
-        (r"\\[dt]?frac\s*\{([^{}]*)\}\s*([0-9])", r"⟨\1⁄\2⟩"),
-        (r"\\[dt]?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}", r"⟨\1⁄\2⟩"),
-        (r"\{([^{}]*)\\over" + _END + r"([^{}]*)\}", r"⟨\1⁄\2⟩"),
-        (r"\.([0-9]*)\\(?:overline|bar)\s*\{([0-9]+)\}", r".\1[\2]"),
-        (r"\\(?:text|mbox|emph|underline|boldsymbol|operatorname)\s*\{([^{}]*)\}", r" \1 "),
-        (r"\\(?:text|math)(?:bf|rm|sf|it|tt)\s*\{([^{}]*)\}", r" \1 "),
-        (r"\\(?:text)?color\s*\{[^{}]*\}", ""),
-        (r"\^\s*\{([^{}]*)\}", r"^(\1)"),
-        (r"(?<![_A-Za-z}])\{([^{}]*)\}(?!\{)", r" \1 "),
+        (r"\\[dt]?frac\s*(?:\{([^{}]*)\}|([0-9]))\s*(?:\{([^{}]*)\}|([0-9]))", r"⟨\1\2⁄\3\4⟩"),
+        (r"\{([^{}]*)\\over([^{}]*)\}", r"⟨\1⁄\2⟩"),
+        (r"\.([0-9]*)\\(?:overline|bar)\{([0-9]+)\}", r".\1[\2]"),
+        (r"\\(?:text|mbox|emph|underline|boldsymbol|operatorname)\{([^{}]*)\}", r" \1 "),
+        (r"\\(?:text|math)(?:bf|rm|sf|it|tt)\{([^{}]*)\}", r" \1 "),
+        (r"\\(?:text)?color\{[^{}]*\}", ""),
+        (r"\^\{([^{}]*)\}", r"^(\1)"),
+        (r"(?<![a-z\\])\{([^{}]*)\}", r" \1 "),
         (r"\\[()\[\]]", " "),
-        (r"(?<![0-9])(?:\*\*|__)|(?:\*\*|__)(?![0-9])|`", ""),
-        (r"(?<!\S)\*(?=\S)|(?<=\S)\*(?=[\s.,]|$)", ""),
-        (r"-\$(?=[0-9.])", "-"),
-        (r"(?:US|HK|NZ|AU|CA|A|C|S)\$(?=[0-9])|\$", " "),
+        (r"(?<![0-9])\*\*|\*\*(?![0-9])|__|`", ""),
+        (r"^\*|\*(?=\.?$)", ""),
+        (r"(?<=-)€", ""),
+        (r"(?:US|HK|NZ|AU|CA|A|C|S)€(?=[0-9])|(?:Rs\.?|USD|EUR|GBP|INR|JPY)|[€\"]", " "),
         (r"\s+", " "),
     )
-)  # fmt: skip
+)
 
 
 def plain(text: str) -> str:

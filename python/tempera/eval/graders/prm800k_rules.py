@@ -15,10 +15,22 @@ from tempera.eval.graders.hendrycks_rules import normal_form
 # A macro that it cannot read is no news to a user: the text then stays as it is.
 logging.getLogger("pylatexenc").setLevel(logging.CRITICAL)
 
-_UNITS = (
-    "degree cm centimeter meter mile second minute hour day week month year foot feet inch yard".split()
-)
+_UNITS = tuple("degree cm centimeter meter mile second minute hour day week month year foot feet inch yard".split())
+_UNIT_ENDING = re.compile(r"(es)?(s)? *(\^[0-9]+)?")
 _WHOLE_TEXT = re.compile(r"^\\text\{(.+?)\}$")
+_REPLACED = (
+    ("\\%", "%"), ("\\$", "$"), ("$", ""), ("%", ""), (" or ", " , "), (" and ", " , "),
+    ("million", "*10^6"), ("billion", "*10^9"), ("trillion", "*10^12"),
+)  # fmt: skip
+_DEGREES = re.compile(r"\^ *\\circ")
+_SPACED_COMMA = re.compile(r",\\! *")
+_SPACED_MINUS = re.compile(r"- *")
+_MIXED = re.compile(r"([0-9]) +([0-9])")
+_THOUSANDS = re.compile(r"(\d),(\d\d\d)($|\D)")
+_FRACTION = re.compile(r"^-?[0-9]+.?/0*[1-9][0-9]*.?$")
+_NO_LETTERS = ("sqrt", "frac")
+_MOST_LETTERS = 2
+_NOT_EVALUATED = (re.compile(r"\^[{(]"), re.compile(r"\^[0-9]+\^"), re.compile(r"\^[0-9][0-9]+"))
 _SYMBOLS = {"√": "sqrt", "π": "pi", "∞": "inf", "∪": "U", "·": "*", "×": "*"}
 _BRACKETS = "()[]"
 _WHOLE_NUMBER_ERROR = 1e-7  # the published grader's
@@ -54,7 +66,7 @@ def _without_thousands_commas(text: str) -> str:
     before = None
     while before != text:
         before = text
-        text = re.sub(r"(\d),(\d\d\d)($|\D)", r"\1\2\3", text)
+        text = _THOUSANDS.sub(r"\1\2\3", text)
     return text
 
 
@@ -77,17 +89,14 @@ def plain_form(answer: str) -> str:
     """
     whole = _WHOLE_TEXT.search(answer)
     text = whole.group(1) if whole else answer
-    for old, new in (
-        ("\\%", "%"), ("\\$", "$"), ("$", ""), ("%", ""), (" or ", " , "), (" and ", " , "),
-        ("million", "*10^6"), ("billion", "*10^9"), ("trillion", "*10^12"),
-    ):  # fmt: skip
+    for old, new in _REPLACED:
         text = text.replace(old, new)
     for unit in _UNITS:
-        text = re.sub(rf"{unit}(es)?(s)? *(\^[0-9]+)?", "", text)
-    text = re.sub(r"\^ *\\circ", "", text)
+        text = re.sub(unit + _UNIT_ENDING.pattern, "", text)
+    text = _DEGREES.sub("", text)
     if text.startswith("{") and text.endswith("}"):
         text = text[1:-1]
-    text = re.sub(r",\\! *", "", text)
+    text = _SPACED_COMMA.sub("", text)
     value = _as_float(text)
     if value is not None and _near_whole(value):
         text = str(round(value))
@@ -98,8 +107,8 @@ def plain_form(answer: str) -> str:
             raise
         except Exception:  # what pylatexenc cannot read stays as it is, as in the published grader
             pass
-    text = re.sub(r"- *", "-", text)
-    text = re.sub(r"([0-9]) +([0-9])", r"\1+\2", text)
+    text = _SPACED_MINUS.sub("-", text)
+    text = _MIXED.sub(r"\1+\2", text)
     text = text.replace(" ", "").replace("{", "").replace("}", "").lower()
     if is_whole(text):
         text = str(int(float(text.replace(",", ""))))
@@ -125,7 +134,7 @@ def elements(text: str) -> list[str]:
 
 
 def _is_fraction(text: str) -> bool:
-    return re.search(r"^-?[0-9]+.?/0*[1-9][0-9]*.?$", text) is not None
+    return _FRACTION.search(text) is not None
 
 
 def may_be_evaluated(text: str) -> bool:
@@ -134,10 +143,11 @@ def may_be_evaluated(text: str) -> bool:
     >>> may_be_evaluated("(x+1)-(1+x)"), may_be_evaluated("2^{3}"), may_be_evaluated("9^9^9")
     (True, False, False)
     """
-    letters = {letter for letter in text.replace("sqrt", "").replace("frac", "") if letter.isalpha()}
-    if len(letters) > 2 or "^{" in text or "^(" in text:
-        return False
-    return not re.search(r"\^[0-9]+\^", text) and not re.search(r"\^[0-9][0-9]+", text)
+    without = text
+    for name in _NO_LETTERS:
+        without = without.replace(name, "")
+    letters = {letter for letter in without if letter.isalpha()}
+    return len(letters) <= _MOST_LETTERS and not any(rule.search(text) for rule in _NOT_EVALUATED)
 
 
 def equal(given: str, truth: str, difference_is_zero: Callable[[str], bool]) -> bool:

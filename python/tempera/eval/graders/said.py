@@ -6,12 +6,13 @@ import re
 from itertools import islice
 
 # A base model goes on to another question of its own.
-_NEXT_QUESTION = re.compile(r"^\W{0,4}(?:Q|Question|Problem|Human|User)\W{0,4}(?:[0-9]+\W{0,4})?[:.]", re.MULTILINE)
+_NEXT_QUESTION = re.compile(r"^[*# ]*(?:Q|Question|Problem|Human|User)[* ]*[0-9]*[:.]", re.MULTILINE)
 _ANSWER_IS = re.compile(
-    r"(?<![A-Za-z])(?:answer|option|choice)[*_ \t]{0,4}(:|=|(?:is|equals|(?:will|would|should|must) be)\b)[*_: \t]*", re.IGNORECASE
+    r"(?<![a-z])(?:answer|option|choice)[*_ ]*(?:(:|=)|(is|equals|(?:will|would|should|must) be)\b:?)", re.IGNORECASE
 )
 _MARK = re.compile(r"####")
-_LINE = re.compile(r"\s{0,9}(?:\$\$|\\\[|\*\*)?\s{0,9}([^\n]{0,400})")
+_LINE = re.compile(r"\s*(?:\$\$|\\\[)?\s*([^\n]*)")
+_LONGEST = 400  # characters of a line; its answer is at the beginning
 _MOST = 100  # of a text that repeats itself
 
 
@@ -26,9 +27,9 @@ def questions(text: str) -> list[str]:
 
 
 def _behind(text: str, mark: re.Match[str]) -> str:
-    """400 characters at most of a mark's line, or of the next one if nothing is left of its own."""
+    """The line behind a mark, or the next one if nothing is left of its own."""
     line = _LINE.match(text, mark.end())
-    return line.group(1) if line else ""
+    return line.group(1)[:_LONGEST] if line else ""
 
 
 def marked(text: str) -> list[str]:
@@ -38,4 +39,4 @@ def marked(text: str) -> list[str]:
 
 def said(text: str) -> list[tuple[str, str]]:
     """Each "answer is" or its like, as its verb or sign and what follows; the last 100, the last first."""
-    return [(mark.group(1).lower(), _behind(text, mark)) for mark in list(_ANSWER_IS.finditer(text))[: -_MOST - 1 : -1]]
+    return [((mark.group(1) or mark.group(2)).lower(), _behind(text, mark)) for mark in list(_ANSWER_IS.finditer(text))[: -_MOST - 1 : -1]]

@@ -7,7 +7,7 @@ import re
 # With a space before them or none: 5cm. Those of one letter need the space, for 5m is a product.
 SYMBOLS = frozenset(
     """mm cm km m in ft yd mi mg kg g lb lbs oz ml mL L ms s min h hr hrs N J W V Hz kHz MHz kW kWh kJ mol Pa kPa rad deg mph
-    kph USD EUR GBP INR JPY C F K am pm AM PM""".split()
+    kph C F am pm AM PM""".split()
 )  # fmt: skip
 
 # Measures and things that are counted, in the singular. The words of the question are taken too.
@@ -23,7 +23,7 @@ NOUNS = frozenset(
     lesson letter line lion lollipop loaf machine man marble match meal member message mouse movie muffin nail nickel number
     orange outfit pack package page pair pan parent part party path patient pattern pen pencil permutation person phone photo
     picture pie piece pizza plane plant plate player pond potato present prime problem puppy puzzle question rabbit ribbon ring
-    road robot room root rose row sale sandwich school seat set sheep sheet shell shirt shoe shot side sister slice snack sock
+    road robot room rose row sale sandwich school seat set sheep sheet shell shirt shoe shot side sister slice snack sock
     solution song spider spoon square star step sticker stone story student subset sweet table team ticket tile tooth tourist
     towel toy train tree triangle trip truck tulip value vase vehicle vertex visitor vote way wheel window winner woman word
     worker zero""".split()
@@ -35,13 +35,13 @@ _IRREGULAR = {
 
 # What a unit is made of besides: 5 dollars per hour, 5 square feet. The first may end it, the second may not.
 TAILS = frozenset("each left total altogether old tall long wide high away more".split())
-JOINTS = frozenset("per a an of in square cubic sq every".split())
+JOINTS = frozenset("per a an of cubic sq every us".split())
 
 # A number beside one of these is another number, or several. The words of a question are no units if they are here.
 CHANGERS = frozenset(
     """or to and times plus minus over divided multiplied mod modulo squared cubed half halves third thirds fourth fourths
     fifth fifths quarter quarters tenth tenths hundredth hundredths thousandth thousandths hundred hundreds thousand thousands million
-    millions billion billions trillion trillions dozen dozens score lakh crore factorial choose base x pi
+    millions billion billions trillion trillions dozen dozens score lakh crore factorial choose base pi
     """.split()
 )
 
@@ -64,6 +64,7 @@ def singular(word: str) -> str:
         if word.endswith(ending) and word[: -len(ending)] + instead in NOUNS:
             return word[: -len(ending)] + instead
     return word
+_WORD = re.compile(r"[a-z]{3,}")
 
 
 def words_of(question: str) -> frozenset[str]:
@@ -72,10 +73,10 @@ def words_of(question: str) -> frozenset[str]:
     >>> sorted(words_of("How many gizmos are 2 dozen?"))
     ['are', 'gizmos', 'how', 'many']
     """
-    return frozenset(re.findall(r"[a-z]{3,}", question.lower())) - CHANGERS
+    return frozenset(_WORD.findall(question.lower())) - CHANGERS
 
 
-_TOKEN = re.compile(r"[A-Za-z]+|\^\(?-?[0-9]\)?|\s+|[%°€£¥₹¢]|[/×]|.")
+_TOKEN = re.compile(r"[A-Za-z]+|\^\(?-?[0-9]\)?|.")
 
 
 def is_unit(text: str, words: frozenset[str] = frozenset()) -> bool:
@@ -88,7 +89,7 @@ def is_unit(text: str, words: frozenset[str] = frozenset()) -> bool:
     for token in _TOKEN.findall(text):
         if token.isspace():
             pass
-        elif token in "%°€£¥₹¢":
+        elif token in "%°":
             last = "sign"
         elif token in "/×":
             if last != "unit":
@@ -98,6 +99,8 @@ def is_unit(text: str, words: frozenset[str] = frozenset()) -> bool:
             if last != "unit" or len(token) == 1:
                 return False
             last = "power"
+        elif token == "." and before.isalpha():
+            pass  # sq. ft.
         elif not token.isalpha():
             return False
         elif before or token in SYMBOLS and len(token) > 1:
