@@ -58,6 +58,11 @@ Disk& Disk::real() {
   return disk;
 }
 
+Disk& Disk::owners() {
+  static Disk disk(of_owner);
+  return disk;
+}
+
 std::string reason(int error) { return std::string("(") + std::strerror(error) + ")"; }
 
 void Disk::do_or_refuse(const char* operation, const fs::path& file,
@@ -70,7 +75,7 @@ void Disk::do_or_refuse(const char* operation, const fs::path& file,
 }
 
 void Disk::make_folder(const fs::path& folder) {
-  do_or_refuse("made", folder, [&] { return ::mkdir(folder.c_str(), 0777) == 0; });
+  do_or_refuse("made", folder, [&] { return ::mkdir(folder.c_str(), permissions_) == 0; });
   try {
     force_names(folder_of(folder));
   } catch (const BadInput&) {
@@ -83,14 +88,15 @@ void Disk::make_folders(const fs::path& folder) {
   if (folder.empty() || is_there(folder)) return;
   make_folders(folder.parent_path());
   do_or_refuse("made", folder,
-               [&] { return ::mkdir(folder.c_str(), 0777) == 0 || errno == EEXIST; });
+               [&] { return ::mkdir(folder.c_str(), permissions_) == 0 || errno == EEXIST; });
   force_names(folder_of(folder));
 }
 
 OpenFile Disk::open_to_append(const fs::path& file) {
   OpenFile open;
   do_or_refuse("opened", file, [&] {
-    open = OpenFile(::open(file.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
+    open = OpenFile(
+        ::open(file.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, permissions_ & 0666));
     return static_cast<bool>(open);
   });
   return open;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -28,9 +30,19 @@ class OpenFile {
 /// the file, the system's reason and a remedy.
 class Disk {
  public:
+  /// Who may use what it makes, as far as the process's umask lets them: anybody, or the owner.
+  static constexpr mode_t of_all = 0777;
+  static constexpr mode_t of_owner = 0700;
+
+  Disk() = default;
+  explicit Disk(mode_t permissions) : permissions_(permissions) {}
   virtual ~Disk() = default;
+  Disk(const Disk&) = delete;
+  Disk& operator=(const Disk&) = delete;
   /// The machine's.
   static Disk& real();
+  /// The machine's, for what is nobody's business but the owner's.
+  static Disk& owners();
 
   /// Makes a folder, whose name is then on the disk for certain.
   void make_folder(const std::filesystem::path& folder);
@@ -70,6 +82,8 @@ class Disk {
  private:
   void do_or_refuse(const char* operation, const std::filesystem::path& file,
                     const std::function<bool()>& call);
+
+  mode_t permissions_ = of_all;
 };
 
 /// The text of an error number, as a part of a message: "(No space left on device)".

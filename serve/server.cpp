@@ -4,6 +4,8 @@
 #include <atomic>
 #include <charconv>
 #include <cstdio>
+#include <mutex>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <thread>
@@ -57,9 +59,10 @@ class Server::Work {
         pages_(options_.allowed_origins, options_.api_key.has_value(), options_.host),
         identity_{options_.model_name, arithmetic_name(model), {}, hidden_paths_of(options_)},
         session_(model, options_.session),
-        loop_(session_, [this] { return after_turn(); }),
+        loop_(
+            session_, [this] { return after_turn(); }, [this] { free_memory(); }),
         http_(options_.host, options_.port, handlers(), limits_of(options_)),
-        intake_(options_.most_choices) {
+        intake_({.jobs = options_.most_choices}) {
     identity_.fingerprint =
         identity_.model + "-" + identity_.arithmetic + "-tempera-" + options_.version;
     if (options_.batch_folder)
@@ -84,15 +87,22 @@ class Server::Work {
     });
     wake();  // for the batches of an earlier process
     std::thread connections([this] {
-      http_.run();
+      for (bool has_ended = false; !has_ended;) {
+        try {
+          http_.run();
+          has_ended = true;
+        } catch (const std::bad_alloc&) {
+          // It was the memory of one connection, which is closed; the others go on.
+        }
+      }
       loop_.stop();
     });
     const std::exception_ptr failure = loop_.run();
     // The model or the device is gone: tell those who wait, then end.
-    for (const auto& generation : generations_)
-      generation->give_up(failure ? 500 : 503, failure
-                                                   ? "the model has failed; see the server's log"
-                                                   : "the server is shutting down");
+    if (failure)
+      give_up_all(500, "the model has failed; see the server's log");
+    else
+      give_up_all(503, shutting_down);
     is_stopping_ = true;
     if (batches_) batches_->save(session_);
     if (failure) http_.stop(std::chrono::seconds(2));
@@ -122,6 +132,18 @@ class Server::Work {
     if (options.batch_folder) limits.large_path = "/v1/files";
     return limits;
   }
+  static constexpr const char* shutting_down = "the server is shutting down";
+
+  void give_up_all(unsigned status, const std::string& message) {
+    for (const auto& generation : generations_) generation->give_up(status, message);
+  }
+  /// Memory has run out where nobody could be ended for it: all are.
+  void free_memory() {
+    give_up_all(503, "the server has run out of memory; ask for less, or try again later");
+    generations_.clear();
+    if (batches_) batches_->wait(session_, "the server has run out of memory");
+  }
+
   /// Lets the session's thread look what there is to do.
   void wake() {
     loop_.post([](gpu::Session&) {});
@@ -160,7 +182,7 @@ class Server::Work {
       return request.method == method || (request.method == "HEAD" && std::string(method) == "GET");
     };
     if (on("GET", "/health"))
-      return exchange->respond(is_stopping_ ? error_response(503, "the server is shutting down")
+      return exchange->respond(is_stopping_ ? error_response(503, shutting_down)
                                             : json_response({{"status", "ok"}}));
     if (on("GET", "/")) return exchange->respond(page());
     if (on("GET", "/openapi.json")) return exchange->respond(openapi(options_.version));
@@ -299,6 +321,8 @@ class Server::Work {
     on_intake(exchange, [this](const HttpRequest& request) {
       HttpResponse response;
       try {
+        // One after the other: a file must not go while a batch of it is made.
+        const std::scoped_lock lock(batch_requests_);
         response = *answer_batch_request(*batches_, request);
       } catch (const BadInput& error) {
         // What names a place on this machine is the disk's fault and not the client's.
@@ -314,7 +338,7 @@ class Server::Work {
 
   void on_intake(const std::shared_ptr<Exchange>& exchange,
                  std::function<HttpResponse(const HttpRequest&)> answer) {
-    const bool taken = intake_.post([this, exchange, answer = std::move(answer)] {
+    const bool taken = intake_.post(exchange, [this, exchange, answer = std::move(answer)](auto&) {
       try {
         exchange->respond(answer(exchange->request()));
       } catch (const OtherModel& error) {
@@ -334,8 +358,11 @@ class Server::Work {
 
   void generate(const std::shared_ptr<Exchange>& exchange, bool is_chat) {
     ++counters_.requests;
-    if (is_stopping_) return refuse(exchange, error_response(503, "the server is shutting down"));
-    if (!intake_.post([this, exchange, is_chat] { prepare(exchange, is_chat); }))
+    if (is_stopping_) return refuse(exchange, error_response(503, shutting_down));
+    if (!intake_.post(
+            exchange,
+            [this, exchange, is_chat](Leaving& leaving) { prepare(exchange, is_chat, leaving); },
+            [this] { ++counters_.cancelled; }))
       refuse(exchange, error_response(429, "too many requests wait; try again later"));
   }
   void refuse(const std::shared_ptr<Exchange>& exchange, HttpResponse response) {
@@ -344,7 +371,7 @@ class Server::Work {
   }
 
   /// On the intake's thread: reads the body, encodes the prompts, and hands over to the session's.
-  void prepare(const std::shared_ptr<Exchange>& exchange, bool is_chat) {
+  void prepare(const std::shared_ptr<Exchange>& exchange, bool is_chat, Leaving& leaving) {
     try {
       ResolvedGeneration resolved = resolve_generation(model_, identity_, exchange->request().body,
                                                        is_chat, options_.generation);
@@ -353,14 +380,14 @@ class Server::Work {
       auto entry = QueueEntry::take(counters_, choices, options_.most_choices);
       if (!entry)
         return refuse(exchange, error_response(429, "the queue is full; try again later"));
-      const auto generation =
-          std::make_shared<Generation>(model_, identity_, counters_, std::move(resolved),
-                                       GenerationName::fresh(is_chat), exchange, std::move(entry));
+      const auto generation = std::make_shared<Generation>(
+          model_, identity_, counters_, std::move(resolved), GenerationName::fresh(is_chat),
+          exchange, std::move(entry), next_share());
       loop_.post([this, generation](gpu::Session& session) {
         generations_.insert(generation);
         generation->begin(session);
       });
-      exchange->on_leave([this, weak = std::weak_ptr<Generation>(generation)] {
+      leaving.call([this, weak = std::weak_ptr<Generation>(generation)] {
         loop_.post([weak](gpu::Session& session) {
           if (const auto left = weak.lock()) left->leave(session);
         });
@@ -372,6 +399,14 @@ class Server::Work {
     } catch (const std::exception& error) {
       refuse(exchange, error_response(500, identity_.without_paths(error.what())));
     }
+  }
+
+  /// The share of a new request. Its client is whoever has the server's key, and else its
+  /// connection, which has no other request.
+  gpu::Share next_share() {
+    constexpr std::uint64_t key = batches_share.client + 1;
+    const std::uint64_t number = key + ++requests_so_far_;
+    return {options_.api_key ? key : number, number};
   }
 
   /// On the session's thread, after each pass.
@@ -410,6 +445,8 @@ class Server::Work {
   const std::int64_t started_ = static_cast<std::int64_t>(std::time(nullptr));
   Counters counters_;
   std::atomic<bool> is_stopping_{false};
+  std::atomic<std::uint64_t> requests_so_far_{0};
+  std::mutex batch_requests_;
   gpu::Session session_;
   std::set<std::shared_ptr<Generation>> generations_;  ///< the session's thread's own
   std::unique_ptr<Batches> batches_;

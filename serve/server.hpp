@@ -40,8 +40,11 @@ struct ServerOptions {
   std::string model_digest;  ///< of several such servers, which must have one model
 };
 
-/// An OpenAI-compatible server of one model. Three threads: one for all connections, one that reads
-/// bodies and encodes prompts, and the caller of run(), which draws.
+/// An OpenAI-compatible server of one model. One thread is for all connections, some read bodies
+/// and encode prompts (Intake), and the caller of run() draws.
+///
+/// No request can hold it: a request that costs too much is refused, clients and their requests
+/// have equal shares of the rows, and between two rows any request can be ended.
 ///
 /// The answer to a request is a function of model, arithmetic, request and (seed, prompt, choice):
 /// never of what else the server does.

@@ -58,6 +58,16 @@ std::string key_in(const std::string& file) {
   return key;
 }
 
+/// Says so if others than the file's owner may read the key.
+void warn_of_open_key(const std::string& file) {
+  namespace fs = std::filesystem;
+  constexpr fs::perms of_others = fs::perms::group_read | fs::perms::others_read;
+  std::error_code error;
+  if ((fs::status(file, error).permissions() & of_others) != fs::perms::none && !error)
+    std::fprintf(stderr, "%s: other users of this machine may read the key; chmod 600 keeps it\n",
+                 file.c_str());
+}
+
 void run_serve(ServeOptions options) {
   const gpu::CurrentDevice here(gpu::require_device(options.device));
   const gpu::OpenedModel model =
@@ -88,6 +98,7 @@ void run_serve(ServeOptions options) {
   serve::Server server(model, options.server, options.without_key);
   std::fprintf(stderr, "tempera serves %s on http://%s:%u (a page to watch runs on: /)\n",
                options.server.model_name.c_str(), options.server.host.c_str(), server.port());
+  if (!options.key_file.empty()) warn_of_open_key(options.key_file);
   // A server ends by being stopped: its exit code is then 0, which supervisors take for success.
   server.run([] { return NotedInterrupts::any(); });
 }
@@ -126,9 +137,9 @@ void add_serve(CLI::App& app) {
       ->type_name("N")
       ->check(CLI::Range(1, 4096));
   command
-      ->add_option(
-          "--under-way", options->server.session.in_flight,
-          "Most choices that are drawn at once" + default_text(options->server.session.in_flight))
+      ->add_option("--under-way", options->server.session.in_flight,
+                   "Most choices that are drawn at once; beyond them each request has its part" +
+                       default_text(options->server.session.in_flight))
       ->type_name("N")
       ->check(CLI::Range(1, 65536));
   command
@@ -157,8 +168,8 @@ void add_serve(CLI::App& app) {
            "server of shard 1");
   add_packed_weights(*command, options->packed_weights);
   add_bytes(*command, "--cache-memory", options->server.session.cache_memory,
-            "Most memory that caches of answers under way may take, such as 8G (default: no "
-            "limit)");
+            "Most memory that caches of answers under way may take, such as 8GiB (default: half "
+            "of the free memory)");
   command->footer(serve_examples);
   command->callback([=] {
     require(*model, "give --model MODEL, a Hugging Face folder, a GGUF file or a name");

@@ -116,7 +116,8 @@ class ShardClaim {
 /// A disk that writes for a claim's owner only.
 class ClaimedDisk final : public Disk {
  public:
-  explicit ClaimedDisk(ShardClaim& claim) : claim_(claim) {}
+  explicit ClaimedDisk(ShardClaim& claim, mode_t permissions = of_all)
+      : Disk(permissions), claim_(claim) {}
   bool is_claimed() const override { return true; }
 
  protected:

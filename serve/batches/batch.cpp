@@ -64,29 +64,31 @@ ordered_json to_json(const Batch& batch) {
           {"metadata", batch.metadata}};
 }
 
-BatchLine read_batch_line(std::string_view line, const std::string& endpoint) {
-  const nlohmann::json parsed = parse_json(line, "the line");
+BatchLine read_batch_line(const InputLine& line, const std::string& endpoint) {
+  const std::string where = "line " + std::to_string(line.number);
+  const nlohmann::json parsed = parse_json(line.text, where);
   const JsonObject object(
-      parsed, "the line",
+      parsed, where,
       R"({"custom_id": "…", "method": "POST", "url": ")" + endpoint + R"(", "body": {…}})");
   object.check_keys({"custom_id", "method", "url", "body"});
   if (object.text("method") != "POST")
-    throw BadInput("method", in_quotes(object.text("method")) + " is not POST", "give \"POST\"");
+    throw BadInput(where + ", method", in_quotes(object.text("method")) + " is not POST",
+                   "give \"POST\"");
   if (object.text("url") != endpoint)
-    throw BadInput("url", in_quotes(object.text("url")) + " is not the batch's endpoint",
+    throw BadInput(where + ", url", in_quotes(object.text("url")) + " is not the batch's endpoint",
                    "give \"" + endpoint + "\"");
   object.object("body");
   return {object.text("custom_id"), object.at("body").dump()};
 }
 
-std::vector<std::string_view> lines_of(std::string_view content) {
-  std::vector<std::string_view> lines;
-  while (!content.empty()) {
+std::vector<InputLine> lines_of(std::string_view content) {
+  std::vector<InputLine> lines;
+  for (std::size_t number = 1; !content.empty(); ++number) {
     const auto end = std::min(content.find('\n'), content.size());
     std::string_view line = content.substr(0, end);
     content.remove_prefix(std::min(end + 1, content.size()));
     if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
-    if (line.find_first_not_of(" \t") != std::string_view::npos) lines.push_back(line);
+    if (line.find_first_not_of(" \t") != std::string_view::npos) lines.push_back({line, number});
   }
   return lines;
 }
@@ -99,14 +101,15 @@ std::vector<BatchError> errors_in(std::string_view content, const std::string& e
                         " lines; give at most " + std::to_string(most_lines)}};
   std::vector<BatchError> errors;
   std::set<std::string> ids;
-  for (std::size_t i = 0; i < lines.size() && errors.size() < most_errors; ++i) {
+  for (const InputLine& input : lines) {
+    if (errors.size() == most_errors) break;
     try {
-      const BatchLine line = read_batch_line(lines[i], endpoint);
+      const BatchLine line = read_batch_line(input, endpoint);
       if (!ids.insert(line.custom_id).second)
-        throw BadInput("custom_id", in_quotes(line.custom_id) + " occurs twice",
-                       "give each line its own");
+        throw BadInput("line " + std::to_string(input.number) + ", custom_id",
+                       in_quotes(line.custom_id) + " occurs twice", "give each line its own");
     } catch (const BadInput& error) {
-      errors.push_back({.message = error.what(), .line = i + 1});
+      errors.push_back({.message = error.what(), .line = input.number});
     }
   }
   return errors;

@@ -44,12 +44,18 @@ struct BatchLine {
   std::string custom_id;
   std::string body;  ///< as JSON
 };
-/// Reads a line: {"custom_id", "method": "POST", "url": endpoint, "body": {…}}.
-/// @throw BadInput naming what is wrong
-BatchLine read_batch_line(std::string_view line, const std::string& endpoint);
+/// A line of a batch's input that is not blank.
+struct InputLine {
+  std::string_view text;   ///< refers to the content
+  std::size_t number = 0;  ///< in the file, from 1; blank lines count
+};
 
-/// The lines of a batch's input that are not blank; they refer to the content.
-std::vector<std::string_view> lines_of(std::string_view content);
+/// Reads a line: {"custom_id", "method": "POST", "url": endpoint, "body": {…}}.
+/// @throw BadInput naming the line by its number in the file, and what is wrong
+BatchLine read_batch_line(const InputLine& line, const std::string& endpoint);
+
+/// The lines of a batch's input that are not blank.
+std::vector<InputLine> lines_of(std::string_view content);
 
 /// What is wrong with a batch's input as a whole: nothing in it, too many lines, a line that is
 /// none, a custom_id that occurs twice. At most 20 errors.

@@ -19,8 +19,7 @@ namespace {
 using nlohmann::json;
 using nlohmann::ordered_json;
 
-/// Bytes of the journal between two checkpoints, and seconds between two times that it is forced.
-constexpr std::size_t checkpoint_bytes = std::size_t{8} << 20;
+/// Seconds between two times that the journal is forced.
 constexpr std::int64_t force_seconds = 2;
 constexpr std::uint64_t any_number = std::numeric_limits<std::uint64_t>::max();
 
@@ -226,10 +225,11 @@ void BatchRun::begin(gpu::Session& session, std::size_t number) {
         resolve_generation(makings_.model, makings_.identity, asked.body, is_chat, makings_.limits,
                            seed_of_line(seed_, number));
     if (resolved.asked.stream) throw BadInput("stream", "a batch has no stream", "leave it out");
-    const std::string id = batch_.id + "-" + std::to_string(number + 1);
+    const std::string id = id_of(number);
     line->generation = std::make_shared<Generation>(
         makings_.model, makings_.identity, makings_.counters, std::move(resolved),
-        GenerationName{(is_chat ? "chatcmpl-" : "cmpl-") + id, batch_.created}, line);
+        GenerationName{(is_chat ? "chatcmpl-" : "cmpl-") + id, batch_.created}, line, nullptr,
+        batches_share);
     choices_ += line->generation->choices();
     const auto kept = kept_.find(number);
     line->is_resumed = kept != kept_.end();
@@ -241,8 +241,13 @@ void BatchRun::begin(gpu::Session& session, std::size_t number) {
   }
 }
 
+/// The name of a line's answer, by its number in the file.
+std::string BatchRun::id_of(std::size_t line) const {
+  return batch_.id + "-" + std::to_string(lines_[line].number);
+}
+
 ordered_json BatchRun::result_of(std::size_t line, const HttpResponse& response) const {
-  const std::string id = batch_.id + "-" + std::to_string(line + 1);
+  const std::string id = id_of(line);
   return {{"id", "batch_req_" + id},
           {"custom_id", read_batch_line(lines_[line], batch_.endpoint).custom_id},
           {"response",
@@ -281,7 +286,7 @@ void BatchRun::keep_news() {
     folder_.append_sample(spelled(answered_.at(order_[written_])));
     answered_.erase(order_[written_++]);
   }
-  if (since_checkpoint_ >= checkpoint_bytes) save();
+  if (since_checkpoint_ >= makings_.checkpoint_bytes) save();
   if (!news.empty() && now() - forced_at_ >= force_seconds) {
     folder_.journal().force();
     forced_at_ = now();

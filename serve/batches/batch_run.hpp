@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -21,6 +22,9 @@
 
 namespace tempera::serve {
 
+/// The share of all lines of all batches: they have together what one client has.
+inline constexpr gpu::Share batches_share{1, 0};
+
 /// What all generations of a server are made with.
 struct GenerationMakings {
   const gpu::OpenedModel& model;
@@ -32,6 +36,9 @@ struct GenerationMakings {
   /// The digest of the model's files, which is the same for all shards of a batch; empty without
   /// shards.
   std::string model_digest = {};
+  std::size_t checkpoint_bytes = std::size_t{8} << 20;  ///< of the journal between two checkpoints
+  std::chrono::milliseconds until_retry{2000};          ///< after the disk has failed
+  std::chrono::milliseconds until_look{500};  ///< between two looks at what other servers have done
 };
 
 /// A batch that is being drawn. Its run folder holds every line that has been answered, and every
@@ -85,6 +92,7 @@ class BatchRun final : public std::enable_shared_from_this<BatchRun> {
   void restore(const nlohmann::json& entry, const std::string& where);
   void take_rounds(const nlohmann::json& entry, const std::string& where);
   void begin(gpu::Session& session, std::size_t line);
+  std::string id_of(std::size_t line) const;
   nlohmann::ordered_json result_of(std::size_t line, const HttpResponse& response) const;
   void keep_news();
   void keep(std::size_t line, nlohmann::ordered_json result);
@@ -99,7 +107,7 @@ class BatchRun final : public std::enable_shared_from_this<BatchRun> {
   std::uint64_t seed_ = 0;
   bool is_same_server_ = false;  ///< whether the kept rounds are of this model and version
   std::string input_;
-  std::vector<std::string_view> lines_;
+  std::vector<InputLine> lines_;
   std::vector<std::vector<std::size_t>> dealt_;  ///< the lines of each shard, ascending
   std::vector<std::size_t> order_;               ///< the lines of samples.jsonl
   std::vector<std::size_t> offset_of_;           ///< of each line in it; beyond all if it has none

@@ -15,7 +15,7 @@ namespace {
 
 /// What a line is expected to take, compared with others of its batch: the tokens that it asks for.
 /// A line that asks for nothing that can be counted is refused, which takes no time.
-double tokens_asked_for(std::string_view line, const std::string& endpoint) {
+double tokens_asked_for(const InputLine& line, const std::string& endpoint) {
   try {
     const std::string text = read_batch_line(line, endpoint).body;
     const nlohmann::json body = parse_json(text, "body");
@@ -81,7 +81,7 @@ void AnswersElsewhere::read(const std::filesystem::path& file, Counted& counted)
   }
 }
 
-std::vector<std::vector<std::size_t>> deal(const std::vector<std::string_view>& lines,
+std::vector<std::vector<std::size_t>> deal(const std::vector<InputLine>& lines,
                                            const std::string& endpoint, std::size_t shards) {
   std::vector<double> costs(lines.size());
   if (shards > 1)

@@ -14,6 +14,7 @@
 
 #include "gpu/jobs/run_folder.hpp"
 #include "gpu/jobs/shard.hpp"
+#include "serve/batches/batch.hpp"
 
 namespace tempera::serve {
 
@@ -57,7 +58,7 @@ class AnswersElsewhere {
 
 /// The lines that each shard draws, ascending: those that ask for the most tokens are dealt first,
 /// each to the shard with the fewest so far. A function of the lines and the number of shards.
-std::vector<std::vector<std::size_t>> deal(const std::vector<std::string_view>& lines,
+std::vector<std::vector<std::size_t>> deal(const std::vector<InputLine>& lines,
                                            const std::string& endpoint, std::size_t shards);
 
 }  // namespace tempera::serve

@@ -19,17 +19,20 @@ namespace fs = std::filesystem;
 
 using std::chrono::steady_clock;
 
-constexpr std::chrono::seconds until_retry{2};
-/// Between two looks at what other servers have done.
-constexpr std::chrono::milliseconds until_look{500};
-
+/// The folder with those in it, of which what clients have sent is for the server's user alone.
 fs::path made(const fs::path& folder) {
-  std::error_code error;
   require_no_special_file(folder, "folder");
-  fs::create_directories(folder / "batches", error);
-  if (error)
-    throw BadInput(folder.string(), "cannot be made (" + error.message() + ")",
-                   "give --batch-folder a folder that you may write");
+  for (const char* name : {"batches", "files"}) {
+    const fs::path part = folder / name;
+    Disk::owners().make_folders(part);
+    std::error_code error;
+    // Those of an earlier version were open to all.
+    if (fs::status(part, error).permissions() != fs::perms::owner_all && !error)
+      fs::permissions(part, fs::perms::owner_all, error);
+    if (error)
+      throw BadInput(part.string(), "cannot be kept from others (" + error.message() + ")",
+                     "give --batch-folder a folder of your own");
+  }
   return folder;
 }
 
@@ -41,7 +44,7 @@ Batches::Batches(fs::path folder, GenerationMakings makings, const gpu::Shard& s
     : folder_(made(folder)),
       shard_(shard),
       claim_(shard.of > 1 ? std::make_unique<gpu::ShardClaim>(folder_, shard, say) : nullptr),
-      claimed_(claim_ ? std::make_unique<gpu::ClaimedDisk>(*claim_) : nullptr),
+      claimed_(claim_ ? std::make_unique<gpu::ClaimedDisk>(*claim_, Disk::of_owner) : nullptr),
       disk_(claimed_ ? *claimed_ : disk),
       files_(is_asked() ? StoredFiles(folder_ / "files", disk_)
                         : StoredFiles::of_another(folder_ / "files", disk_)),
@@ -71,6 +74,14 @@ void Batches::take_up() {
       batch.errors = {{.message = makings_.without_paths(damage.what())}};
     }
     if (!batch.is_over()) waiting_.push_back(batch.id);
+    if (is_there(cancelled_mark(batch.id))) {
+      if (batch.is_over()) {
+        forget_mark(batch.id);
+      } else {
+        batch.status = "cancelling";
+        to_cancel_.insert(batch.id);
+      }
+    }
     batches_[batch.id] = std::move(batch);
   }
   if (error)
@@ -129,8 +140,22 @@ std::optional<Batch> Batches::cancel(const std::string& id) {
   if (!found->second.is_over()) {
     found->second.status = "cancelling";
     to_cancel_.insert(id);
+    try {
+      // A server that is killed before the session's thread has heard of it must not go on.
+      disk_.replace(cancelled_mark(id), "");
+    } catch (const BadInput& error) {
+      say(error.what());  // the disk is full, say: this process ends it all the same
+    }
   }
   return found->second;
+}
+
+void Batches::forget_mark(const std::string& id) {
+  try {
+    disk_.remove(cancelled_mark(id));
+  } catch (const BadInput& error) {
+    say(error.what());  // the next process does it
+  }
 }
 
 bool Batches::is_needed(const std::string& file) const {
@@ -189,7 +214,7 @@ bool Batches::advance(gpu::Session& session, std::size_t window) {
     } catch (const BadInput& error) {
       say(error.what());
     }
-    look_at_ = time + until_look;
+    look_at_ = time + makings_.until_look;
   }
   if (is_asked() && is_waiting_for_others_ && time < look_at_) return false;
   std::string id;
@@ -217,7 +242,7 @@ bool Batches::advance(gpu::Session& session, std::size_t window) {
     show(run->shown());
     if (is_asked()) {
       is_waiting_for_others_ = run->is_waiting_for_shards();
-      look_at_ = time + until_look;
+      look_at_ = time + makings_.until_look;
       if (is_waiting_for_others_ && said_waits_ != id)
         say(id + " waits for the servers of its other shards; each is tempera serve --shard I/" +
             std::to_string(shard_.of) + " with this --batch-folder");
@@ -227,7 +252,7 @@ bool Batches::advance(gpu::Session& session, std::size_t window) {
     if (run_ == run) run_.reset();
     const std::scoped_lock lock(mutex_);
     std::erase(waiting_, id);
-    to_cancel_.erase(id);
+    if (to_cancel_.erase(id) > 0) forget_mark(id);
     return !waiting_.empty();
   } catch (const std::exception& error) {
     wait(session, error.what());
@@ -245,13 +270,12 @@ bool Batches::advance(gpu::Session& session, std::size_t window) {
   }
 }
 
-/// The disk is full, say: what is under way is forgotten, and resumed from the folder later.
 void Batches::wait(gpu::Session& session, const std::string& why) {
   say("a batch waits: " + why);
   if (run_) run_->stop(session);
   run_.reset();
   is_waiting_ = true;
-  wait_until_ = steady_clock::now() + until_retry;
+  wait_until_ = steady_clock::now() + makings_.until_retry;
 }
 
 void Batches::save(gpu::Session& session) {

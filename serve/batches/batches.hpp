@@ -28,7 +28,7 @@ class Batches {
   /// one shard of every batch: that of shard 1 is asked by clients, and the others draw for it.
   /// @throw BadInput if the folder cannot be used, or another process holds it or has the shard
   Batches(std::filesystem::path folder, GenerationMakings makings, const gpu::Shard& shard = {1, 1},
-          Disk& disk = Disk::real());
+          Disk& disk = Disk::owners());
 
   StoredFiles& files() { return files_; }
   /// Any thread may call these four. `wake` of Server makes the session's thread look.
@@ -48,6 +48,9 @@ class Batches {
   bool is_waiting() const { return is_waiting_ || is_waiting_for_others_; }
   /// Whether clients ask this server for files and batches.
   bool is_asked() const { return shard_.number == 1; }
+  /// On the session's thread: what is under way is forgotten, and resumed from the folder later.
+  /// The disk is full, say.
+  void wait(gpu::Session& session, const std::string& why);
   /// On the session's thread, before the server ends.
   void save(gpu::Session& session);
 
@@ -56,8 +59,12 @@ class Batches {
   void look_for_batches();
   bool is_over_elsewhere(const std::string& id) const;
   std::filesystem::path folder_of(const std::string& id) const { return folder_ / "batches" / id; }
+  /// The file that says that a client has cancelled the batch, until it has ended.
+  std::filesystem::path cancelled_mark(const std::string& id) const {
+    return folder_ / "batches" / (id + ".cancelled");
+  }
+  void forget_mark(const std::string& id);
   void show(const Batch& batch);
-  void wait(gpu::Session& session, const std::string& why);
   template <class Work>
   auto while_held(const Work& work) {
     return claim_ ? claim_->while_held(work) : work();

@@ -24,7 +24,7 @@ nlohmann::ordered_json to_json(const StoredFile& file) {
 
 StoredFiles::StoredFiles(fs::path folder, Disk& disk) : folder_(std::move(folder)), disk_(disk) {
   std::error_code error;
-  fs::create_directories(folder_, error);
+  disk_.make_folders(folder_);
   std::set<std::string> contents;
   for (fs::directory_iterator entry(folder_, error), end; !error && entry != end;
        entry.increment(error)) {

@@ -31,7 +31,7 @@ class StoredFiles {
   /// Resumes what is there; a content without a description, which a killed process leaves, is
   /// removed. `disk` must outlive the object.
   /// @throw BadInput if the folder cannot be made or read
-  explicit StoredFiles(std::filesystem::path folder, Disk& disk = Disk::real());
+  explicit StoredFiles(std::filesystem::path folder, Disk& disk = Disk::owners());
   /// Those of another server, of which only the content is read.
   static StoredFiles of_another(std::filesystem::path folder, Disk& disk) {
     return {Foreign(), std::move(folder), disk};

@@ -1,5 +1,6 @@
 #include "serve/sessions/engine_loop.hpp"
 
+#include <new>
 #include <utility>
 
 namespace tempera::serve {
@@ -18,6 +19,10 @@ std::exception_ptr EngineLoop::run() {
       for (const Job& job : jobs) job(session_);
       is_busy = session_.step();
       is_busy = after_each_() || is_busy;
+    } catch (const std::bad_alloc&) {
+      if (!out_of_memory_) return std::current_exception();
+      out_of_memory_();
+      is_busy = true;
     } catch (...) {
       return std::current_exception();
     }

@@ -19,8 +19,13 @@ class EngineLoop {
 
   /// @param after_each called on the loop's thread after the jobs and the pass of every turn; true
   /// asks for another turn
-  EngineLoop(gpu::Session& session, std::function<bool()> after_each)
-      : session_(session), after_each_(std::move(after_each)) {}
+  /// @param out_of_memory called there if memory has run out where no request could be ended for
+  /// it: it has to end some. Without it the loop ends.
+  EngineLoop(gpu::Session& session, std::function<bool()> after_each,
+             std::function<void()> out_of_memory = {})
+      : session_(session),
+        after_each_(std::move(after_each)),
+        out_of_memory_(std::move(out_of_memory)) {}
 
   /// Runs on the calling thread until stop(). Returns what ended it, if that was an error of the
   /// model or the device that no single request caused.
@@ -34,6 +39,7 @@ class EngineLoop {
  private:
   gpu::Session& session_;
   const std::function<bool()> after_each_;
+  const std::function<void()> out_of_memory_;
   std::mutex mutex_;
   std::condition_variable news_;
   std::vector<Job> jobs_;

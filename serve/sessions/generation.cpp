@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <ctime>
+#include <new>
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
+#include "gpu/model/no_room.hpp"
 #include "serve/protocol/error_body.hpp"
 #include "serve/protocol/fresh_id.hpp"
 #include "serve/protocol/json_response.hpp"
@@ -12,13 +14,21 @@
 namespace tempera::serve {
 using nlohmann::ordered_json;
 
+namespace {
+
+constexpr const char* no_memory =
+    "the server has no memory for this request now; ask for less, or try again later";
+
+}  // namespace
+
 GenerationName GenerationName::fresh(bool is_chat) {
   return {fresh_id(is_chat ? "chatcmpl-" : "cmpl-"), static_cast<std::int64_t>(std::time(nullptr))};
 }
 
 Generation::Generation(const gpu::OpenedModel& model, const Identity& identity, Counters& counters,
                        ResolvedGeneration resolved, GenerationName name,
-                       std::shared_ptr<Exchange> exchange, std::unique_ptr<QueueEntry> entry)
+                       std::shared_ptr<Exchange> exchange, std::unique_ptr<QueueEntry> entry,
+                       const gpu::Share& share)
     : model_(model),
       identity_(identity),
       counters_(counters),
@@ -29,6 +39,7 @@ Generation::Generation(const gpu::OpenedModel& model, const Identity& identity, 
       name_(std::move(name)),
       entry_(std::move(entry)),
       is_of_client_(entry_ != nullptr) {
+  for (gpu::SampleRequest& request : requests_) request.share = share;
   for (std::size_t prompt = 0; prompt < requests_.size(); ++prompt)
     for (std::size_t n = 0; n < asked_.choices_of_a_prompt; ++n) {
       choices_.push_back(
@@ -54,8 +65,8 @@ void Generation::begin(gpu::Session& session) {
       for (std::size_t index = 0; index < choices_.size(); ++index) score_or_end(index);
   } catch (const BadInput& error) {
     give_up(400, error.what());
-  } catch (const std::exception& error) {
-    give_up(500, error.what());
+  } catch (...) {
+    give_up(std::current_exception());
   }
 }
 
@@ -115,14 +126,29 @@ void Generation::give_up(unsigned status, const std::string& message) {
   }
 }
 
+void Generation::give_up(const std::exception_ptr& why) {
+  try {
+    std::rethrow_exception(why);
+  } catch (const std::bad_alloc&) {
+    give_up(503, no_memory);
+  } catch (const gpu::NoRoom&) {
+    give_up(503, no_memory);
+  } catch (const std::exception& error) {
+    give_up(500, error.what());
+  }
+}
+
 std::size_t Generation::index_of(gpu::RequestId request, std::size_t sample) const {
   return prompt_of_.at(request) * asked_.choices_of_a_prompt + sample;
 }
 
 void Generation::round_ended(gpu::RequestId request, std::size_t sample,
                              const gpu::Progress& progress, std::span<const gpu::Event> events) {
-  if (is_over_) return;
-  const std::size_t index = index_of(request, sample);
+  hear([&] { end_round(index_of(request, sample), progress, events); });
+}
+
+void Generation::end_round(std::size_t index, const gpu::Progress& progress,
+                           std::span<const gpu::Event> events) {
   Choice& choice = choices_[index];
   ++choice.rounds;
   const std::uint64_t trips = choice.statistics.round_trips();
@@ -142,35 +168,28 @@ void Generation::round_ended(gpu::RequestId request, std::size_t sample,
 
 void Generation::tokens_drawn(gpu::RequestId request, std::size_t sample,
                               std::span<const gpu::TokenId> /*tokens*/, std::string_view text) {
-  if (is_over_ || !asked_.stream || asked_.logprobs || text.empty()) return;
-  const std::size_t index = index_of(request, sample);
-  choices_[index].streamed += text.size();
-  send_chunk({chunk_choice(index, std::string(text), nullptr)}, ordered_json::object());
+  if (!asked_.stream || asked_.logprobs || text.empty()) return;
+  hear([&] {
+    const std::size_t index = index_of(request, sample);
+    choices_[index].streamed += text.size();
+    send_chunk({chunk_choice(index, std::string(text), nullptr)}, ordered_json::object());
+  });
 }
 
 void Generation::answered(gpu::RequestId request, std::size_t sample, const gpu::Answer& answer) {
-  if (is_over_) return;
-  try {
-    take(index_of(request, sample), answer);
-  } catch (const std::exception& error) {
-    // What a listener throws would end the session.
-    give_up(500, error.what());
-  }
+  hear([&] { take(index_of(request, sample), answer); });
 }
 
 void Generation::scored(gpu::RequestId /*request*/,
                         std::span<const gpu::TokenAlternatives> scores) {
-  if (is_over_) return;
-  try {
+  hear([&] {
     const std::size_t index = to_score_.front();
     to_score_.pop_front();
     scoring_.reset();
     choices_[index].logprobs = logprobs_of(index, scores);
     end_choice(index);
     score_next();
-  } catch (const std::exception& error) {
-    give_up(500, error.what());
-  }
+  });
 }
 
 /// An answer counts what was drawn since it was resumed; the statistics know the rest.
@@ -221,12 +240,7 @@ void Generation::end_choice(std::size_t index) {
 
 void Generation::failed(gpu::RequestId /*request*/, std::size_t /*sample*/,
                         const std::exception_ptr& why) {
-  if (is_over_) return;
-  try {
-    std::rethrow_exception(why);
-  } catch (const std::exception& error) {
-    give_up(500, error.what());
-  }
+  if (!is_over_) give_up(why);
 }
 
 void Generation::open_stream() {

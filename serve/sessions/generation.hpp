@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <exception>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -52,7 +53,7 @@ class Generation final : public gpu::Listener, public std::enable_shared_from_th
  public:
   Generation(const gpu::OpenedModel& model, const Identity& identity, Counters& counters,
              ResolvedGeneration resolved, GenerationName name, std::shared_ptr<Exchange> exchange,
-             std::unique_ptr<QueueEntry> entry = nullptr);
+             std::unique_ptr<QueueEntry> entry = nullptr, const gpu::Share& share = {});
 
   std::size_t choices() const { return choices_.size(); }
   /// Before begin(): goes on with these choices, and tells `keeper`, which outlives this object, of
@@ -65,6 +66,8 @@ class Generation final : public gpu::Listener, public std::enable_shared_from_th
   /// What is drawn no longer counts: it is wrong, the server ends, its model has failed, or the
   /// time is over. The client that still waits is told so.
   void give_up(unsigned status, const std::string& message);
+  /// The same for an exception: by 503 if memory has run out, and else by 500.
+  void give_up(const std::exception_ptr& why);
   bool is_over() const { return is_over_; }
   std::chrono::steady_clock::time_point begun_at() const { return begun_at_; }
 
@@ -88,6 +91,19 @@ class Generation final : public gpu::Listener, public std::enable_shared_from_th
   };
 
   std::size_t index_of(gpu::RequestId request, std::size_t sample) const;
+  /// Does what a call of the session asks for. What a listener throws would end the session, so it
+  /// ends this generation instead.
+  template <class Work>
+  void hear(const Work& work) {
+    if (is_over_) return;
+    try {
+      work();
+    } catch (...) {
+      give_up(std::current_exception());
+    }
+  }
+  void end_round(std::size_t index, const gpu::Progress& progress,
+                 std::span<const gpu::Event> events);
   void open_stream();
   void submit(std::size_t prompt);
   static void add_earlier_counts(Choice& choice);

@@ -1,40 +1,94 @@
 #include "serve/sessions/intake.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace tempera::serve {
+
+std::shared_ptr<Leaving> Leaving::watch(Exchange& exchange) {
+  auto leaving = std::make_shared<Leaving>();
+  exchange.on_leave([leaving] { leaving->leave(); });
+  return leaving;
+}
+
+bool Leaving::has_left() const {
+  const std::scoped_lock lock(mutex_);
+  return has_left_;
+}
+
+void Leaving::call(std::function<void()> then) {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (!has_left_) {
+      then_ = std::move(then);
+      return;
+    }
+  }
+  then();
+}
+
+void Leaving::leave() {
+  std::function<void()> then;
+  {
+    const std::scoped_lock lock(mutex_);
+    has_left_ = true;
+    then = std::move(then_);
+  }
+  if (then) then();
+}
+
+Intake::Intake(const IntakeLimits& limits) : limits_(limits) {
+  for (std::size_t thread = 0; thread < limits_.threads; ++thread)
+    threads_.emplace_back([this, thread] { work(thread > 0); });
+}
 
 Intake::~Intake() {
   {
     const std::scoped_lock lock(mutex_);
     is_stopping_ = true;
-    jobs_.clear();
+    small_.clear();
+    large_.clear();
   }
-  news_.notify_one();
-  thread_.join();
+  news_.notify_all();
+  threads_.clear();  // which joins them
 }
 
-bool Intake::post(std::function<void()> job) {
+bool Intake::post(const std::shared_ptr<Exchange>& exchange, Work work,
+                  std::function<void()> left) {
+  const std::size_t bytes = exchange->request().body.size();
+  auto leaving = Leaving::watch(*exchange);
   {
     const std::scoped_lock lock(mutex_);
-    if (is_stopping_ || jobs_.size() >= most_waiting_) return false;
-    jobs_.push_back(std::move(job));
+    if (is_stopping_ || jobs_ >= limits_.jobs) return false;
+    if (jobs_ > 0 && bytes > limits_.bytes - std::min(bytes_, limits_.bytes)) return false;
+    ++jobs_;
+    bytes_ += bytes;
+    auto& line = bytes > limits_.small_bytes ? large_ : small_;
+    line.push_back({bytes, std::move(leaving), std::move(work), std::move(left)});
   }
-  news_.notify_one();
+  news_.notify_all();
   return true;
 }
 
-void Intake::run() {
+void Intake::work(bool takes_large) {
+  const auto may_take = [&] { return !small_.empty() || (takes_large && !large_.empty()); };
   for (;;) {
-    std::function<void()> job;
+    Job job;
     {
       std::unique_lock lock(mutex_);
-      news_.wait(lock, [&] { return is_stopping_ || !jobs_.empty(); });
+      news_.wait(lock, [&] { return is_stopping_ || may_take(); });
       if (is_stopping_) return;
-      job = std::move(jobs_.front());
-      jobs_.pop_front();
+      auto& line = small_.empty() ? large_ : small_;
+      job = std::move(line.front());
+      line.pop_front();
     }
-    job();
+    if (!job.leaving->has_left())
+      job.work(*job.leaving);
+    else if (job.left)
+      job.left();
+    const std::scoped_lock lock(mutex_);
+    --jobs_;
+    bytes_ -= job.bytes;
   }
 }
 

@@ -1,5 +1,7 @@
 #include "serve/sessions/resolved_generation.hpp"
 
+#include "gpu/session/cost.hpp"
+
 namespace tempera::serve {
 
 std::string Identity::without_paths(std::string message) const {
@@ -9,6 +11,28 @@ std::string Identity::without_paths(std::string message) const {
       message.replace(at, path.size(), name);
   return message;
 }
+
+namespace {
+
+/// Refuses what all choices of a request cost together.
+void require_affordable(const ResolvedGeneration& resolved) {
+  std::size_t records = 0;
+  double cost = 0.0;
+  for (const gpu::SampleRequest& request : resolved.requests) {
+    const std::size_t replicas = request.plan.replicas(request.ladder);
+    records += request.samples * replicas;
+    cost += static_cast<double>(request.samples) * gpu::cost_of(request.plan, replicas);
+  }
+  if (records > most_records)
+    throw BadInput("the cost", "the choices have " + std::to_string(records) + " records together",
+                   "ask for at most " + std::to_string(most_records) +
+                       ": fewer choices, prompts, powers or particles");
+  if (cost > gpu::most_cost)
+    throw BadInput("the cost", "the request can take more than 2^40 tokens and swaps",
+                   "lower n, the rounds, the local moves, the powers or max_tokens");
+}
+
+}  // namespace
 
 void require_model(const std::string& named, const Identity& identity) {
   if (!named.empty() && named != identity.model)
@@ -34,6 +58,7 @@ ResolvedGeneration resolve_generation(const gpu::OpenedModel& model, const Ident
     resolved.requests.push_back(settings.request(std::move(prompt.tokens), number, prompt.horizon,
                                                  model.terminal(), where));
   }
+  require_affordable(resolved);
   return resolved;
 }
 

@@ -46,9 +46,13 @@ struct ResolvedGeneration {
   std::size_t choices() const { return asked.wishes.size() * asked.choices_of_a_prompt; }
 };
 
+/// The most records, one for each power or particle of each choice, that a request may have.
+inline constexpr std::size_t most_records = std::size_t{1} << 16;
+
 /// Reads a body and resolves what it asks for.
 /// @param seed taken if the body has none; without it the machine's entropy gives one
-/// @throw BadInput as read_generation_request and gpu::resolve, OtherModel
+/// @throw BadInput as read_generation_request and gpu::resolve, OtherModel; and for a request that
+/// costs too much as a whole
 ResolvedGeneration resolve_generation(const gpu::OpenedModel& model, const Identity& identity,
                                       std::string_view body, bool is_chat,
                                       const GenerationLimits& limits,

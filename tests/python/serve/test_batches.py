@@ -96,14 +96,67 @@ def test_lists_and_deletions(kept):
 
 @pytest.mark.parametrize("lines, words", [
     ([], "no line"),
-    (["{"], "the line"),
+    (["{"], "line 1"),
+    (["", " ", json.dumps(line(1)), "{"], "line 4"),
+    (["", json.dumps(line(1)), "", json.dumps(line(1))], "line 4"),
+    (["", "", {**line(1), "method": "GET"}], "line 3, method"),
+    (["", {**line(1), "url": "/v1/models"}], "line 2, url"),
     ([{"custom_id": "a", "method": "GET", "url": "/v1/completions", "body": {}}], "GET"),
     ([{"custom_id": "a", "method": "POST", "url": "/v1/models", "body": {}}], "/v1/completions"),
     ([line(1), line(1)], "twice"),
 ])
 def test_an_input_that_is_none_fails_as_a_whole(kept, lines, words):
     batch = start(kept, lines)
-    assert batch["status"] == "failed" and words in batch["errors"]["data"][0]["message"]
+    error = batch["errors"]["data"][0]
+    assert batch["status"] == "failed" and words in error["message"]
+    if words.startswith("line "):
+        assert error["line"] == int(words.split(",")[0].split()[1])
+
+
+def test_the_numbers_of_answers_are_those_of_the_file(kept):
+    batch = wait(kept, start(kept, ["", line(1, seed=1), " \t", "", line(2, seed=2, top_p=0.5)]))
+    answers = [json.loads(content(kept, batch[key])) for key in ("output_file_id", "error_file_id")]
+    assert [each["id"].rsplit("-", 1)[1] for each in answers] == ["2", "5"]
+    assert answers[0]["response"]["body"]["id"].endswith("-2")
+
+
+def test_what_clients_have_sent_is_the_owners(tmp_path):
+    folder = tmp_path / "kept"
+    for name in ("batches", "files"):  # as an earlier version made them
+        (folder / name).mkdir(parents=True, mode=0o755)
+    running = Server("--batch-folder", str(folder))
+    try:
+        wait(running, start(running, [line(1, seed=1)]))
+        paths = [path for name in ("batches", "files") for path in [folder / name, *(folder / name).rglob("*")]]
+        assert len(paths) > 8
+        assert {path: oct(path.stat().st_mode & 0o777) for path in paths} == {
+            path: "0o700" if path.is_dir() else "0o600" for path in paths}
+    finally:
+        running.stop()
+
+
+ENDLESS = {"powers": [1, 8], "block": 28, "prefetch": 4096, "rounds": 200000, "local_moves": 10, "sweeps": 80}
+
+
+@pytest.mark.parametrize("tempera", [ENDLESS, {"powers": [1, 8], "block": 28, "local_moves": 0, "sweeps": 0, "rounds": 16000000}])
+def test_a_line_that_cannot_end_is_ended_by_cancel_and_does_not_return(folder, tempera):
+    running = Server("--batch-folder", folder, "--grace", "0")
+    batch = start(running, [line(1, seed=1), line(2, seed=1, n=4, tempera=tempera)])
+    while running.ask("/v1/batches/" + batch["id"])[1]["request_counts"]["completed"] == 0:
+        time.sleep(0.05)
+    running.ask(f"/v1/batches/{batch['id']}/cancel", {})
+    running.process.kill()  # at once: it may not have heard of it
+    running.process.wait(timeout=60)
+    running.process.stderr.close()
+    running = Server("--batch-folder", folder, "--grace", "0")
+    try:
+        batch = wait(running, batch)
+        assert batch["status"] == "cancelled" and list(results(running, batch)) == ["sum-1"]
+        running.wait_until_idle()
+        # The next one takes its place.
+        assert wait(running, start(running, [line(3, seed=1)]))["status"] == "completed"
+    finally:
+        running.stop()
 
 
 def test_wrong_uploads_are_refused(kept):

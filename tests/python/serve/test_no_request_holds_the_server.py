@@ -1,0 +1,123 @@
+"""Whatever one request asks for: others are answered meanwhile, and it is ended by its client, by --longest and by SIGTERM."""
+import json
+import signal
+
+import pytest
+
+from conftest import Server
+
+SMALL = {"prompt": "4+7?", "max_tokens": 4, "seed": 1}
+ENDLESS = {
+    "moves ahead": {"powers": [1, 8], "prefetch": 4096, "rounds": 200000, "local_moves": 10},
+    "no move and no swap": {"powers": [1, 8], "rounds": 16000000, "local_moves": 0, "sweeps": 0},
+    "swaps": {"powers": [1, 2, 3, 8], "rounds": 40, "local_moves": 0, "sweeps": 200000},
+    "proposals that change nothing": {"powers": [1, 8], "rounds": 160, "local_moves": 100000, "restart_weights": [1, 4294967295]},
+    "many choices": {"powers": [1, 2, 3, 4, 6, 8], "rounds": 100000},
+}
+
+
+def endless(name, stream=True):
+    return {"prompt": "4+7?", "max_tokens": 28, "seed": 1, "stream": stream, "n": 128 if name == "many choices" else 1,
+            "tempera": {"block": 28, **ENDLESS[name]}}
+
+
+def begin(server, body):
+    """The connection of a stream that has begun."""
+    connection = server.connection(timeout=120)
+    connection.request("POST", "/v1/completions", json.dumps(body))
+    answer = connection.getresponse()
+    assert answer.status == 200 and answer.readline() == b": accepted\n"
+    return connection, answer
+
+
+@pytest.mark.parametrize("name", ENDLESS)
+def test_a_request_that_leaves_holds_nobody(server, name):
+    alone = server.ask("/v1/completions", SMALL)[1]["choices"]
+    connection, answer = begin(server, endless(name))
+    for _ in range(3):
+        assert server.ask("/v1/completions", SMALL)[1]["choices"] == alone
+    answer.close()
+    connection.close()
+    server.wait_until_idle()
+    assert server.ask("/v1/completions", SMALL)[1]["choices"] == alone
+
+
+@pytest.mark.parametrize("name", ENDLESS)
+def test_the_time_limit_ends_a_request_whatever_it_does(name):
+    running = Server("--longest", "1")
+    try:
+        # A stream of so many rounds, each with a comment, is dropped: no client reads it as fast as it comes.
+        for stream in (False,) if name == "no move and no swap" else (True, False):
+            status, text = ask_whole(running, endless(name, stream))
+            assert status == (200 if stream else 400) and "limit of 1 seconds" in text
+        running.wait_until_idle()
+    finally:
+        running.stop()
+
+
+@pytest.mark.parametrize("name", ENDLESS)
+def test_a_stop_ends_a_request_whatever_it_does(name):
+    running = Server("--grace", "1")
+    streamed = begin(running, endless(name))
+    whole = running.connection(timeout=120)
+    whole.request("POST", "/v1/completions", json.dumps(endless(name, stream=False)))
+    while "tempera_requests_total 2\n" not in running.ask("/metrics")[1]:
+        pass
+    running.process.send_signal(signal.SIGTERM)
+    running.process.wait(timeout=60)
+    running.process.stderr.close()
+    streamed[0].close()
+
+
+def ask_whole(server, body):
+    connection = server.connection(timeout=120)
+    connection.request("POST", "/v1/completions", json.dumps(body))
+    answer = connection.getresponse()
+    return answer.status, answer.read().decode()
+
+
+@pytest.mark.parametrize("tempera, words", [
+    ({"powers": [1, 8], "prefetch": 4294967295, "rounds": 200000, "local_moves": 10}, "prefetch"),
+    ({"powers": [1, 8], "prefetch": 4097}, "give at most 4096"),
+    ({"powers": [1, 8], "block": 28, "rounds": 1, "sweeps": 16777215}, "2^20 moves and swaps"),
+    ({"powers": [1, 8], "block": 28, "rounds": 1, "local_moves": 16777215}, "2^20 moves and swaps"),
+    ({"powers": [k / 8 for k in range(1, 4097)], "block": 28, "rounds": 10000000}, "2^40 tokens"),
+    ({"sampler": "best-of-n", "particles": 65535, "n": 2}, "records together"),
+])
+def test_what_costs_too_much_is_refused_at_once(server, tempera, words):
+    body = {"prompt": "4+7?", "max_tokens": 28, "seed": 1, "n": tempera.get("n", 1),
+            "tempera": {key: value for key, value in tempera.items() if key != "n"}}
+    status, answer = server.ask("/v1/completions", body)
+    assert status == 400 and words in answer["error"]["message"] and "\n" not in answer["error"]["message"]
+
+
+def test_a_small_request_beside_one_of_many_choices_is_answered_first(server):
+    connection, answer = begin(server, endless("many choices"))
+    # The largest takes hours: these are answered while it runs.
+    for seed in range(5):
+        assert server.ask("/v1/completions", {**SMALL, "seed": seed})[0] == 200
+    answer.close()
+    connection.close()
+    server.wait_until_idle()
+
+
+def test_the_queue_is_given_back_however_a_request_ends():
+    """The smallest queue, spent again and again: by answers, refusals, clients that leave, and the time limit."""
+    running = Server("--queue", "2", "--under-way", "1", "--longest", "3")
+    try:
+        for _ in range(3):
+            connection, answer = begin(running, {**endless("swaps"), "n": 2})
+            assert running.ask("/v1/completions", SMALL)[0] == 429
+            answer.close()
+            connection.close()
+            running.wait_until_idle()
+            assert running.ask("/v1/completions", {**SMALL, "n": 2})[0] == 200
+            assert running.ask("/v1/completions", {**SMALL, "n": 3})[0] == 429
+            assert running.ask("/v1/completions", {**SMALL, "n": 2, "top_p": 0.5})[0] == 400
+            assert running.ask("/v1/completions", {**SMALL, "stop": [""]})[0] == 400
+        for _ in range(2):
+            assert ask_whole(running, {**endless("swaps", stream=False), "n": 2})[0] == 400
+            running.wait_until_idle()
+        assert running.ask("/v1/completions", {**SMALL, "n": 2})[0] == 200
+    finally:
+        running.stop()

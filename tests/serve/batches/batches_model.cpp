@@ -1,0 +1,469 @@
+// Files and batches against a model in memory: whatever clients ask for, and wherever processes are
+// killed and started again, as the same version or another, alone or as one of several shards, each
+// line is answered once, as the same request alone is, and counts, files and lists are the model's.
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gpu/models/opened_model.hpp"
+#include "serve/batches/batch_paths.hpp"
+#include "serve/batches/batches.hpp"
+#include "tests/law.hpp"
+#include "tests/temporary_file.hpp"
+
+namespace tempera::serve::batches_model_test {
+namespace {
+
+using nlohmann::json;
+
+// ---- What runs.
+
+struct Killed {};
+
+/// A disk whose n-th operation, and all after it, are not done. A write that it falls on leaves
+/// half a line.
+class CutDisk final : public Disk {
+ public:
+  explicit CutDisk(std::size_t operations) : Disk(of_owner), left_(operations) {}
+
+ private:
+  int before(const char* operation, const std::filesystem::path& file) override {
+    if (left_ > 0) {
+      --left_;
+      return 0;
+    }
+    if (!std::exchange(is_cut_, true) && std::string(operation) == "written")
+      std::ofstream(file, std::ios::binary | std::ios::app) << "{\"torn";
+    throw Killed{};
+  }
+  std::size_t left_;
+  bool is_cut_ = false;
+};
+
+/// Two versions of the server draw other answers: their arithmetics differ.
+struct Version {
+  explicit Version(gpu::Arithmetic arithmetic)
+      : model(gpu::OpenedModel::open(TEMPERA_SOURCE_DIR "/toy_models/worked_sum", {}, arithmetic)),
+        identity{"sums", std::string(gpu::name_of(arithmetic)),
+                 "sums-" + std::string(gpu::name_of(arithmetic))} {}
+  const gpu::OpenedModel model;
+  const Identity identity;
+};
+const std::vector<const Version*>& versions() {
+  static const Version one(gpu::Arithmetic::float32);
+  static const Version other(gpu::Arithmetic::bfloat16_pairs);
+  static const std::vector<const Version*> both{&one, &other};
+  return both;
+}
+
+/// One server process.
+struct Machine {
+  Machine(const Version& version, const std::filesystem::path& folder, std::size_t operations,
+          std::size_t checkpoint_bytes, const gpu::Shard& shard)
+      : session(version.model),
+        disk(operations),
+        batches(folder,
+                {version.model, version.identity, counters, limits,
+                 [](std::string text) { return text; }, "", checkpoint_bytes,
+                 std::chrono::milliseconds(0), std::chrono::milliseconds(0)},
+                shard, disk) {}
+  gpu::Session session;
+  Counters counters;
+  const GenerationLimits limits;
+  CutDisk disk;
+  Batches batches;
+};
+
+// ---- What is expected.
+
+struct Line {
+  json body;
+  std::size_t number = 0;  ///< in the file
+};
+
+/// The response of a request alone, but for its names.
+json alone(const Version& version, json body, std::uint64_t seed) {
+  static std::map<std::string, json> known;
+  body["seed"] = seed;
+  json& answer = known[version.identity.fingerprint + body.dump()];
+  if (!answer.is_null()) return answer;
+  struct Client final : Exchange {
+    const HttpRequest& request() const override { return asked; }
+    void respond(HttpResponse response) override { given = std::move(response); }
+    void begin_stream(unsigned, std::string) override {}
+    void write(std::string) override {}
+    void end() override {}
+    void on_leave(std::function<void()>) override {}
+    HttpRequest asked;
+    HttpResponse given;
+  };
+  const auto client = std::make_shared<Client>();
+  Counters counters;
+  gpu::Session session(version.model);
+  const auto generation = std::make_shared<Generation>(
+      version.model, version.identity, counters,
+      resolve_generation(version.model, version.identity, body.dump(), false, {}),
+      GenerationName::fresh(false), client);
+  generation->begin(session);
+  while (session.step()) {
+  }
+  answer = json::parse(client->given.body);
+  answer.erase("id");
+  answer.erase("created");
+  return answer;
+}
+
+struct ExpectedBatch {
+  std::string file;
+  std::vector<Line> lines;
+  bool is_cancelled = false;
+  std::size_t seen = 0;  ///< the most lines of which a client was told that they were answered
+};
+
+struct Model {
+  std::map<std::string, std::vector<Line>> files;  ///< that clients have put
+  std::map<std::string, ExpectedBatch> batches;
+
+  std::size_t good_lines(const ExpectedBatch& batch) const {
+    return static_cast<std::size_t>(
+        std::count_if(batch.lines.begin(), batch.lines.end(),
+                      [](const Line& line) { return !line.body.contains("top_p"); }));
+  }
+  /// An output or error file: its lines in their order, each as it is alone. Returns how many.
+  std::size_t check_answers(const json& shown, const ExpectedBatch& batch, std::uint64_t own_seed,
+                            const std::string& content, bool is_good) const {
+    std::size_t at = 0;
+    std::size_t count = 0;
+    for (std::size_t begin = 0; begin < content.size(); ++count) {
+      const auto end = content.find('\n', begin);
+      RC_ASSERT(end != std::string::npos);
+      const json answer = json::parse(content.substr(begin, end - begin));
+      begin = end + 1;
+      const auto custom = answer["custom_id"].get<std::string>();
+      while (at < batch.lines.size() && custom != "line-" + std::to_string(at)) ++at;
+      RC_ASSERT(at < batch.lines.size());
+      const Line& line = batch.lines[at];
+      const std::string name = shown["id"].get<std::string>() + "-" + std::to_string(line.number);
+      RC_ASSERT(answer["id"] == "batch_req_" + name);
+      RC_ASSERT(answer["response"]["request_id"] == name);
+      RC_ASSERT(is_good == !line.body.contains("top_p"));
+      RC_ASSERT((answer["response"]["status_code"] == 200) == is_good);
+      json body = answer["response"]["body"];
+      if (!is_good) continue;
+      RC_ASSERT(body["id"] == "cmpl-" + name);
+      RC_ASSERT(body["created"] == shown["created_at"]);
+      body.erase("id");
+      body.erase("created");
+      constexpr std::uint64_t bits_53 = (std::uint64_t{1} << 53) - 1;
+      const std::uint64_t seed = line.body.contains("seed") ? line.body["seed"].get<std::uint64_t>()
+                                                            : (own_seed + at) & bits_53;
+      const auto version = std::find_if(
+          versions().begin(), versions().end(),
+          [&](const Version* v) { return body["system_fingerprint"] == v->identity.fingerprint; });
+      RC_ASSERT(version != versions().end());
+      RC_ASSERT(body == alone(**version, line.body, seed));
+    }
+    return count;
+  }
+};
+
+// ---- A client, and whoever starts, kills and watches the processes.
+
+class World {
+ public:
+  World()
+      : shards_(*rc::gen::element<std::size_t>(1, 1, 1, 2)),
+        checkpoint_bytes_(*rc::gen::element<std::size_t>(1, 700, 1 << 20)),
+        window_(*rc::gen::inRange<std::size_t>(1, 4)) {
+    start(0);
+  }
+
+  void put_file() {
+    std::vector<Line> lines;
+    std::string content;
+    std::size_t number = 0;
+    const auto count = *rc::gen::inRange<std::size_t>(1, 8);
+    for (std::size_t i = 0; i < count; ++i) {
+      for (auto blank = *rc::gen::element(0, 0, 1, 2); blank > 0; --blank, ++number)
+        content += " \n";
+      json body{{"prompt", std::to_string(1 + i) + "+4?"}, {"max_tokens", 4}};
+      switch (*rc::gen::inRange(0, 5)) {
+        case 0:
+          body["top_p"] = 0.5;
+          break;
+        case 1:
+          body["n"] = 3;
+          [[fallthrough]];
+        case 2:
+          body["seed"] = i;
+          [[fallthrough]];
+        default:
+          body["tempera"] = {{"powers", {1, 3}}, {"block", 2}, {"rounds", 2}};
+      }
+      content += json{{"custom_id", "line-" + std::to_string(i)},
+                      {"method", "POST"},
+                      {"url", "/v1/completions"},
+                      {"body", body}}
+                     .dump() +
+                 "\n";
+      lines.push_back({std::move(body), ++number});
+    }
+    const std::string id = "file-" + std::to_string(++files_so_far_);
+    do_or_die([&] {
+      first().files().put({.id = id, .filename = "in.jsonl", .purpose = "batch"}, content);
+    });
+    if (first().files().find(id)) model_.files[id] = std::move(lines);
+  }
+
+  void make_batch() {
+    if (model_.files.empty()) return;
+    const auto file = std::next(model_.files.begin(),
+                                *rc::gen::inRange<std::ptrdiff_t>(0, std::ssize(model_.files)));
+    do_or_die([&] { first().create(file->first, "/v1/completions", nullptr); });
+    // One that was made when its process was killed is there, or is not.
+    for (const Batch& batch : first().list())
+      if (!model_.batches.contains(batch.id))
+        model_.batches[batch.id] = {file->first, file->second};
+  }
+
+  void cancel() {
+    const auto ids = open_batches();
+    if (ids.empty()) return;
+    const std::string id = *rc::gen::elementOf(ids);
+    if (do_or_die([&] { first().cancel(id); })) model_.batches[id].is_cancelled = true;
+    // A process that is killed meanwhile has told nobody that it will end.
+    else if (first().find(id)->status == "cancelling")
+      model_.batches[id].is_cancelled = true;
+  }
+
+  void remove_file() {
+    if (model_.files.empty()) return;
+    const auto file = std::next(model_.files.begin(),
+                                *rc::gen::inRange<std::ptrdiff_t>(0, std::ssize(model_.files)));
+    const std::string id = file->first;
+    const bool is_needed = std::any_of(
+        model_.batches.begin(), model_.batches.end(),
+        [&](const auto& entry) { return entry.second.file == id && !is_over(entry.first); });
+    RC_ASSERT(first().is_needed(id) == is_needed);
+    if (is_needed) return;
+    do_or_die([&] { first().files().remove(id); });
+    if (!first().files().find(id)) model_.files.erase(id);
+  }
+
+  /// Passes of all processes.
+  void go_on(std::size_t passes) {
+    for (std::size_t i = 0; i < passes; ++i) {
+      for (std::size_t shard = 0; shard < machines_.size(); ++shard)
+        do_or_die([&] {
+          machines_[shard]->session.step();
+          machines_[shard]->batches.advance(machines_[shard]->session, window_);
+        });
+      look();
+    }
+  }
+
+  void restart(bool saves) {
+    if (saves)
+      do_or_die([&] {
+        for (const auto& machine : machines_) machine->batches.save(machine->session);
+      });
+    start(*rc::gen::inRange<std::size_t>(0, 120));
+  }
+
+  /// All batches are drawn to their ends, and all is as the model has it; also for the next
+  /// process.
+  void finish() {
+    start(0);
+    for (std::size_t passes = 0; !open_batches().empty(); ++passes) {
+      RC_ASSERT(passes < 4000);
+      go_on(1);
+    }
+    check_all();
+    const json shown = show();
+    start(0);
+    check_all();
+    RC_ASSERT(show() == shown);
+  }
+
+ private:
+  Batches& first() { return machines_.front()->batches; }
+
+  /// Does what may be cut off by the death of a process, which is then started again. Returns
+  /// whether it was not.
+  template <class Work>
+  bool do_or_die(const Work& work) {
+    try {
+      work();
+      return true;
+    } catch (const Killed&) {
+      start(*rc::gen::inRange<std::size_t>(0, 200));
+      return false;
+    }
+  }
+
+  /// Starts all processes. operations: after which the disk of the first is cut; 0: never.
+  void start(std::size_t operations) {
+    machines_.clear();
+    // Shards of one batch are of one version.
+    if (shards_ == 1 && operations > 0) version_ = *rc::gen::inRange<std::size_t>(0, 2);
+    for (;;) {
+      try {
+        for (std::size_t shard = machines_.size(); shard < shards_; ++shard)
+          machines_.push_back(std::make_unique<Machine>(
+              *versions()[version_], folder_ / "kept", operations == 0 ? SIZE_MAX : operations,
+              checkpoint_bytes_, gpu::Shard{shard + 1, shards_}));
+        return;
+      } catch (const Killed&) {
+        operations = 0;
+      }
+    }
+  }
+
+  bool is_over(const std::string& id) {
+    const auto batch = first().find(id);
+    RC_ASSERT(batch.has_value());
+    return batch->is_over();
+  }
+  std::vector<std::string> open_batches() {
+    std::vector<std::string> ids;
+    for (const auto& [id, batch] : model_.batches)
+      if (!is_over(id)) ids.push_back(id);
+    return ids;
+  }
+
+  /// What a client sees on the way.
+  void look() {
+    for (auto& [id, expected] : model_.batches) {
+      const auto batch = first().find(id);
+      RC_ASSERT(batch.has_value());
+      RC_ASSERT(batch->errors.empty());
+      RC_ASSERT(batch->total == expected.lines.size());
+      RC_ASSERT(batch->completed <= model_.good_lines(expected));
+      RC_ASSERT(batch->failed <= expected.lines.size() - model_.good_lines(expected));
+      RC_ASSERT(batch->status != "cancelling" || expected.is_cancelled);
+      // Other shards' answers are counted here once they are taken.
+      if (shards_ == 1) expected.seen = std::max(expected.seen, batch->completed + batch->failed);
+    }
+  }
+
+  void check_all() {
+    for (const auto& [id, expected] : model_.batches) check_end(*first().find(id), expected);
+    std::vector<std::string> ids;
+    for (const Batch& batch : first().list()) ids.push_back(batch.id);
+    std::vector<std::string> wanted;
+    for (const auto& [id, batch] : model_.batches) wanted.push_back(id);
+    RC_ASSERT(std::is_permutation(ids.begin(), ids.end(), wanted.begin(), wanted.end()));
+    check_pages("/v1/batches", ids);
+    std::vector<std::string> files;
+    for (const StoredFile& file : first().files().list()) files.push_back(file.id);
+    for (const auto& [id, lines] : model_.files)
+      RC_ASSERT(std::find(files.begin(), files.end(), id) != files.end());
+    std::size_t outputs = 0;
+    for (const auto& [id, expected] : model_.batches) {
+      const Batch batch = *first().find(id);
+      outputs += (batch.output_file.empty() ? 0 : 1) + (batch.error_file.empty() ? 0 : 1);
+    }
+    RC_ASSERT(files.size() == model_.files.size() + outputs);
+    check_pages("/v1/files", files);
+  }
+
+  void check_end(const Batch& batch, const ExpectedBatch& expected) {
+    const json shown = to_json(batch);
+    const auto content_of = [&](const std::string& file) {
+      return file.empty() ? std::string() : first().files().content(file);
+    };
+    const json config =
+        json::parse(read_whole(folder_ / "kept" / "batches" / batch.id / "config.json"));
+    const auto seed = config["seed"].get<std::uint64_t>();
+    const std::size_t good =
+        model_.check_answers(shown, expected, seed, content_of(batch.output_file), true);
+    const std::size_t bad =
+        model_.check_answers(shown, expected, seed, content_of(batch.error_file), false);
+    RC_ASSERT(batch.completed == good);
+    RC_ASSERT(batch.failed == bad);
+    RC_ASSERT(batch.total == expected.lines.size());
+    RC_ASSERT(good + bad >= expected.seen);
+    if (!expected.is_cancelled) RC_ASSERT(batch.status == "completed");
+    // One may be done before it hears of its end.
+    if (batch.status == "completed") RC_ASSERT(good + bad == expected.lines.size());
+  }
+
+  /// Pages of any length are the whole list, one after the other.
+  void check_pages(const std::string& path, const std::vector<std::string>& ids) {
+    const std::size_t limit = *rc::gen::inRange<std::size_t>(1, 4);
+    std::vector<std::string> listed;
+    for (bool has_more = true; has_more;) {
+      HttpRequest request;
+      request.method = "GET";
+      request.path = path;
+      request.query = "limit=" + std::to_string(limit);
+      if (!listed.empty()) request.query += "&after=" + listed.back();
+      const json page = json::parse(answer_batch_request(first(), request)->body);
+      has_more = page["has_more"];
+      RC_ASSERT(page["data"].size() == std::min(limit, ids.size() - listed.size()));
+      for (const json& entry : page["data"]) listed.push_back(entry["id"]);
+    }
+    RC_ASSERT(listed == ids);
+  }
+
+  json show() {
+    json all = json::array();
+    for (const Batch& batch : first().list()) all.push_back(json(to_json(batch)));
+    for (const StoredFile& file : first().files().list()) all.push_back(json(to_json(file)));
+    return all;
+  }
+
+  const test::TemporaryFolder folder_;
+  const std::size_t shards_;
+  const std::size_t checkpoint_bytes_;
+  const std::size_t window_;
+  std::size_t version_ = 0;
+  std::size_t files_so_far_ = 0;
+  Model model_;
+  std::vector<std::unique_ptr<Machine>> machines_;
+};
+
+}  // namespace
+
+TEST_CASE("files and batches are those of a model in memory, wherever processes die", "[serve]") {
+  law("put, make, draw, cancel, remove, kill and start in any order", [] {
+    World world;
+    world.put_file();
+    world.make_batch();
+    const auto operations = *rc::gen::inRange(0, 14);
+    for (int i = 0; i < operations; ++i) {
+      switch (*rc::gen::inRange(0, 9)) {
+        case 0:
+          world.put_file();
+          break;
+        case 1:
+          world.make_batch();
+          break;
+        case 2:
+          world.cancel();
+          break;
+        case 3:
+          world.remove_file();
+          break;
+        case 4:
+          world.restart(true);
+          break;
+        case 5:
+          world.restart(false);
+          break;
+        default:
+          world.go_on(*rc::gen::inRange<std::size_t>(1, 40));
+      }
+    }
+    world.finish();
+  });
+}
+
+}  // namespace tempera::serve::batches_model_test
