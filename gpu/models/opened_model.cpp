@@ -14,6 +14,7 @@
 #include "gpu/device/instruction_set.hpp"
 #include "gpu/models/model_text.hpp"
 #include "gpu/models/named_model.hpp"
+#include "gpu/models/terminal_tokens.hpp"
 #include "gpu/transformer/kernels/device_arithmetic.hpp"
 #include "gpu/transformer/transformer.hpp"
 
@@ -24,6 +25,7 @@ class TokenizerPieces final : public TextPieces {
  public:
   explicit TokenizerPieces(const Tokenizer& tokenizer) : stream_(tokenizer) {}
   std::string push(TokenId token) override { return stream_.push(token); }
+  std::string last_bytes() const override { return stream_.last_bytes(); }
   std::string finish() override { return stream_.finish(); }
 
  private:
@@ -43,6 +45,7 @@ class TokenizerText final : public TokenText {
   std::string decode(std::span<const TokenId> tokens) const override {
     return text_.tokenizer().decode(tokens);
   }
+  std::string bytes(TokenId token) const override { return text_.tokenizer().bytes(token); }
   std::unique_ptr<TextPieces> pieces() const override {
     return std::make_unique<TokenizerPieces>(text_.tokenizer());
   }
@@ -137,8 +140,6 @@ OpenedModel::Parts open_transformer(const std::string& path, Arithmetic arithmet
   OpenedModel::Parts parts;
   const auto file = is_gguf(path) ? std::make_shared<const GgufFile>(path) : nullptr;
   auto transformer = load_transformer(path, file.get(), arithmetic, rope_factors, packed);
-  parts.terminal.assign(transformer->terminal_tokens().begin(),
-                        transformer->terminal_tokens().end());
   parts.positions = transformer->max_position();
   parts.arithmetic = arithmetic;
   parts.remark = remark_of(*transformer, arithmetic);
@@ -146,12 +147,14 @@ OpenedModel::Parts open_transformer(const std::string& path, Arithmetic arithmet
       !faster.empty())
     parts.remark += (parts.remark.empty() ? "" : "; ") + faster;
   parts.rope_factors = transformer->rope_factors();
-  if (file != nullptr)
-    parts.text = std::make_unique<TokenizerText>(ModelText(file));
-  else if (is_there(std::filesystem::path(path) / "tokenizer.json"))
-    parts.text = std::make_unique<TokenizerText>(ModelText(path));
-  else
+  if (file != nullptr || is_there(std::filesystem::path(path) / "tokenizer.json")) {
+    auto text = file != nullptr ? ModelText(file) : ModelText(path);
+    parts.terminal = read_terminal_tokens(path, *transformer, &text.tokenizer());
+    parts.text = std::make_unique<TokenizerText>(std::move(text));
+  } else {
+    parts.terminal = read_terminal_tokens(path, *transformer, nullptr);
     parts.text = std::make_unique<NumberText>(path, transformer->vocabulary_size());
+  }
   parts.model = std::move(transformer);
   return parts;
 }

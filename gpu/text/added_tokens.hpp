@@ -11,8 +11,8 @@ namespace tempera::gpu {
 /// Tokens that are found in a text as they are, before anything else cuts it.
 class AddedTokens {
  public:
-  /// Whether a token takes in the white space before it and after it: of the text between, and not
-  /// what another token has taken.
+  /// Whether a token takes in the white space before it, but for what another token has taken, and
+  /// the white space after it. A token that begins in that white space is found all the same.
   struct Sides {
     bool before = false;
     bool after = false;
@@ -27,7 +27,8 @@ class AddedTokens {
     std::optional<std::uint32_t> id;
   };
   /// The pieces of `text`, well-formed UTF-8, in order: the leftmost token first, the longest of
-  /// those that start at one place. Empty stretches are left out.
+  /// those that start at one place. Empty stretches are left out. After a token that begins in the
+  /// white space which another one takes, the text goes on where it ends.
   std::vector<Piece> split(std::string_view text) const;
 
  private:

@@ -131,10 +131,11 @@ void add_tokens(const GgufMetadata& metadata, const Tokens& tokens, Tokenizer::P
                          ", is empty, not UTF-8, or there twice",
                      "convert the model again");
     }
-    if (type == TokenType::control || type == TokenType::user_defined) {
+    if (type == TokenType::control || type == TokenType::user_defined ||
+        type == TokenType::unknown) {
       parts.raw_tokens.add(std::string(text), id, {false, takes_space_after(architecture, text)});
+      parts.added.emplace(id, text);
     }
-    if (type == TokenType::control) parts.special.insert(id);
   }
 }
 
@@ -186,7 +187,7 @@ void read_byte_level(const GgufMetadata& metadata, Tokenizer::Parts& parts) {
   }
   parts.model = std::move(pairs);
   for (const auto& [text, id] : parts.vocabulary)
-    parts.texts[id] = from_byte_alphabet(text).value_or(text);
+    parts.texts[id] = parts.added.contains(id) ? text : from_byte_alphabet(text).value_or(text);
   read_beginning(metadata, words.begins, parts);
 }
 

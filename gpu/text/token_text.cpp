@@ -12,15 +12,17 @@ class DecodedPieces final : public TextPieces {
   std::string push(std::uint32_t token) override {
     tokens_.push_back(token);
     const std::string all = text_.decode(tokens_);
-    const std::string piece = all.substr(given_);
+    piece_ = all.substr(given_);
     given_ = all.size();
-    return piece;
+    return piece_;
   }
+  std::string last_bytes() const override { return piece_; }
   std::string finish() override { return ""; }
 
  private:
   const TokenText& text_;
   std::vector<std::uint32_t> tokens_;
+  std::string piece_;
   std::size_t given_ = 0;  // bytes
 };
 

@@ -18,6 +18,9 @@ class TextPieces {
   virtual ~TextPieces() = default;
   /// The text that is certain now that this token has come; well-formed UTF-8, perhaps empty.
   virtual std::string push(std::uint32_t token) = 0;
+  /// What the last token gave, before whole characters are made of it: all together are the text,
+  /// where U+FFFD stands for bytes that make no character.
+  virtual std::string last_bytes() const = 0;
   /// The text that is left at the end; perhaps empty.
   virtual std::string finish() = 0;
 };
@@ -38,6 +41,8 @@ class TokenText {
                                                  Thinking thinking, const std::string& where) const;
   /// The text of tokens, the terminal one included.
   virtual std::string decode(std::span<const std::uint32_t> tokens) const = 0;
+  /// The bytes of a token after others, part of a character where it is one.
+  virtual std::string bytes(std::uint32_t token) const { return decode(std::span(&token, 1)); }
   /// The text of tokens that come one by one. This object must outlive what is returned.
   virtual std::unique_ptr<TextPieces> pieces() const;
 };

@@ -1,5 +1,8 @@
 #include "gpu/text/tokenizer.hpp"
 
+#include <algorithm>
+#include <array>
+#include <string_view>
 #include <utility>
 
 #include "base/error.hpp"
@@ -8,6 +11,36 @@
 #include "gpu/text/tokenizer_parts.hpp"
 
 namespace tempera::gpu {
+
+namespace {
+
+/// The names by which llama.cpp knows the tokens that end a generation, but for those that fill or
+/// separate the parts of a program (fim_pad, fim_repo, file_sep): no published
+/// generation_config.json names these.
+constexpr std::array<std::string_view, 22> names_of_ends{"</s>",
+                                                         "<EOT>",
+                                                         "<end_of_turn>",
+                                                         "<end_of_utterance>",
+                                                         "<eos>",
+                                                         "<turn|>",
+                                                         "<|call|>",
+                                                         "<|calls|>",
+                                                         "<|end_of_text|>",
+                                                         "<|endoftext|>",
+                                                         "<|end|>",
+                                                         "<|eom_id|>",
+                                                         "<|eot_id|>",
+                                                         "<|flush|>",
+                                                         "<|im_end|>",
+                                                         "<|return|>",
+                                                         "<|tool_response>",
+                                                         "<｜end▁of▁sentence｜>",
+                                                         "[EOS]",
+                                                         "[EOT]",
+                                                         "[e~[",
+                                                         "_<EOT>"};
+
+}  // namespace
 
 Tokenizer::Tokenizer(std::unique_ptr<const Parts> parts) : parts_(std::move(parts)) {}
 Tokenizer::Tokenizer(Tokenizer&&) noexcept = default;
@@ -22,9 +55,23 @@ std::optional<std::uint32_t> Tokenizer::find(std::string_view token) const {
   return found->second;
 }
 
-bool Tokenizer::is_special(std::uint32_t token) const { return parts_->special.contains(token); }
-
 const std::vector<std::uint32_t>& Tokenizer::beginning() const { return parts_->beginning; }
+
+std::vector<std::uint32_t> Tokenizer::known_ends() const {
+  std::vector<std::uint32_t> ends;
+  const auto is_added = [&](std::string_view name) {
+    const auto token = find(name);
+    return token && parts_->added.contains(*token);
+  };
+  const bool ends_messages = (is_added("<|call|>") || is_added("<|calls|>")) &&
+                             (is_added("<|return|>") || is_added("<|flush|>"));
+  for (const auto name : names_of_ends) {
+    if (name == "<|end|>" && ends_messages) continue;
+    if (is_added(name)) ends.push_back(*find(name));
+  }
+  std::sort(ends.begin(), ends.end());
+  return ends;
+}
 
 std::vector<std::uint32_t> Tokenizer::encode(std::string_view text,
                                              const std::string& where) const {
@@ -58,7 +105,9 @@ std::vector<std::uint32_t> Tokenizer::encode(std::string_view text,
         tokens.push_back(*part.id);
         continue;
       }
-      for (const auto& word : parts_->pre_tokenizer->words(part.text)) encode_word(word);
+      const bool is_first =
+          piece.text.data() == text.data() && part.text.data() == normalized.data();
+      for (const auto& word : parts_->pre_tokenizer->words(part.text, is_first)) encode_word(word);
     }
   }
   return tokens;
@@ -75,16 +124,27 @@ std::string Tokenizer::piece(std::uint32_t token) const {
   return token < parts_->texts.size() ? replace_invalid_utf8(parts_->texts[token]) : "";
 }
 
+std::string Tokenizer::bytes(std::uint32_t token) const {
+  return token < parts_->texts.size() ? parts_->separator + parts_->texts[token] : "";
+}
+
 std::string TextStream::push(std::uint32_t token) {
   const auto& parts = *tokenizer_->parts_;
+  last_.clear();
   if (token >= parts.texts.size() || parts.texts[token].empty()) return "";
   if (parts.bytes.contains(token)) {
     bytes_ += parts.texts[token];
+    const bool is_stripped = strips_ && stripped_ + bytes_.size() <= parts.leading_spaces &&
+                             bytes_.find_first_not_of(' ') == std::string::npos;
+    if (!is_stripped) last_ = parts.texts[token];
     return "";
   }
   end_bytes();
+  const auto before = pending_.size();
   if (!is_first_) pending_ += parts.separator;
-  append(parts.texts[token]);
+  const auto first = is_first_ ? parts.first_texts.find(token) : parts.first_texts.end();
+  append(first == parts.first_texts.end() ? parts.texts[token] : first->second);
+  last_ = pending_.substr(before);
   const auto whole = pending_.size() - unfinished_utf8(pending_);
   auto text = replace_invalid_utf8(std::string_view(pending_).substr(0, whole));
   pending_.erase(0, whole);

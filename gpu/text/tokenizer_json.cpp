@@ -149,10 +149,17 @@ class TokenSpelling {
     read(description, where);
   }
 
-  std::string text(const std::string& token) const {
+  /// is_added: it is found in a text as it is, and so spelled in no alphabet of bytes.
+  std::string text(const std::string& token, bool is_added) const {
     if (const auto spelled = byte(token)) return std::string(1, *spelled);
     const std::string text = replaced(token);
-    return spells_bytes_ ? from_byte_alphabet(text).value_or(text) : text;
+    return spells_bytes_ && !is_added ? from_byte_alphabet(text).value_or(text) : text;
+  }
+  /// The text of a token that is the first of all, if it differs: Metaspace gives no space for a
+  /// mark there.
+  std::optional<std::string> first_text(const std::string& token) const {
+    if (!first_mark_ || token.find(*first_mark_) == std::string::npos) return std::nullopt;
+    return replaced(replace_all(token, *first_mark_, ""));
   }
   /// The byte that a token stands for, of a decoder that knows such tokens.
   std::optional<char> byte(const std::string& token) const {
@@ -168,8 +175,9 @@ class TokenSpelling {
   }
   void read(const nlohmann::json& description, const std::string& where) {
     const auto type = type_of(description, where);
-    require_type(description, where,
-                 {"", "ByteLevel", "Fuse", "Sequence", "Replace", "ByteFallback", "Strip"});
+    require_type(
+        description, where,
+        {"", "ByteLevel", "Fuse", "Sequence", "Replace", "ByteFallback", "Metaspace", "Strip"});
     if (type.empty()) return;
     const JsonObject object(description, where);
     if (type == "Sequence") {
@@ -180,6 +188,14 @@ class TokenSpelling {
       falls_back_ = true;
     } else if (type == "Fuse") {
       fuses_ = true;
+    } else if (type == "Metaspace") {
+      const Metaspace metaspace(object, where);
+      if (falls_back_ || fuses_ || !replaced_.empty()) {
+        throw BadInput(where, "Metaspace follows Replace, ByteFallback or Fuse",
+                       "it is not supported; " + choose_another);
+      }
+      replaced_.emplace_back(metaspace.replacement, " ");
+      if (metaspace.prepends != Metaspace::Prepends::never) first_mark_ = metaspace.replacement;
     } else if (type == "Replace") {
       const auto from = object.object("pattern").text("String");
       if (from.empty() || falls_back_ || fuses_) {
@@ -201,6 +217,7 @@ class TokenSpelling {
   bool falls_back_ = false;
   bool fuses_ = false;
   std::size_t leading_spaces_ = 0;
+  std::optional<std::string> first_mark_;
 };
 
 /// Reads "added_tokens" into the parts; `taken` are the numbers of the vocabulary.
@@ -210,6 +227,7 @@ void read_added_tokens(const JsonObject& json, std::set<std::uint32_t> taken,
     const JsonObject token(entry, json.where() + ", added_tokens");
     const auto content = token.text("content");
     const auto id = static_cast<std::uint32_t>(token.whole_number("id", 0, largest_token));
+    required_flag(token, "single_word");
     require_absent(token, "single_word");
     const auto [known, is_new] = parts.vocabulary.emplace(content, id);
     const bool is_free = taken.insert(id).second;
@@ -218,14 +236,11 @@ void read_added_tokens(const JsonObject& json, std::set<std::uint32_t> taken,
                      in_quotes(content) + " is empty, has two numbers or another token's",
                      "download tokenizer.json again");
     }
-    const AddedTokens::Sides sides{token.boolean_or("lstrip", false),
-                                   token.boolean_or("rstrip", false)};
-    if (token.boolean_or("special", false)) parts.special.insert(id);
-    if (token.boolean_or("normalized", true)) {
-      parts.normalized_tokens.add(parts.normalizer(content), id, sides);
-    } else {
-      parts.raw_tokens.add(content, id, sides);
-    }
+    const AddedTokens::Sides sides{required_flag(token, "lstrip"), required_flag(token, "rstrip")};
+    const bool is_normalized = required_flag(token, "normalized");
+    const auto& text =
+        parts.added.emplace(id, is_normalized ? parts.normalizer(content) : content).first->second;
+    (is_normalized ? parts.normalized_tokens : parts.raw_tokens).add(text, id, sides);
   }
 }
 
@@ -290,7 +305,10 @@ Tokenizer Tokenizer::parse(std::string_view text, const std::string& where) {
   parts->leading_spaces = spelling.leading_spaces();
   for (const auto& [token, id] : parts->vocabulary) {
     if (parts->texts.size() <= id) parts->texts.resize(id + 1);
-    parts->texts[id] = spelling.text(token);
+    const auto added = parts->added.find(id);
+    const auto& spelled = added == parts->added.end() ? token : added->second;
+    parts->texts[id] = spelling.text(spelled, added != parts->added.end());
+    if (const auto first = spelling.first_text(spelled)) parts->first_texts.emplace(id, *first);
     if (spelling.byte(token)) parts->bytes.insert(id);
   }
   return Tokenizer(std::move(parts));

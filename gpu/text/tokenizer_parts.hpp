@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -26,15 +27,16 @@ struct Tokenizer::Parts {
   Vocabulary vocabulary;
   std::variant<WordLevel, BytePairEncoding> model;
   Normalizer normalizer;
-  AddedTokens raw_tokens;         // found in the text as it comes
-  AddedTokens normalized_tokens;  // found in the normalised text
-  std::set<std::uint32_t> special;
+  AddedTokens raw_tokens;                      // found in the text as it comes
+  AddedTokens normalized_tokens;               // found in the normalised text
+  std::map<std::uint32_t, std::string> added;  // all those, by the text that they are found by
   std::optional<PreTokenizer> pre_tokenizer;
   std::vector<std::uint32_t> beginning;  // before a text that is no part of a conversation
   std::vector<std::string> texts;        // [token], the bytes that decode writes
-  std::set<std::uint32_t> bytes;         // tokens that stand for a byte each: see TextStream
-  std::string separator;                 // between two tokens
-  std::size_t leading_spaces = 0;        // how many decode takes off the start
+  std::map<std::uint32_t, std::string> first_texts;  // of tokens that begin a text otherwise
+  std::set<std::uint32_t> bytes;   // tokens that stand for a byte each: see TextStream
+  std::string separator;           // between two tokens
+  std::size_t leading_spaces = 0;  // how many decode takes off the start
 
   Parts() = default;
   Parts(const Parts&) = delete;

@@ -24,9 +24,8 @@ namespace tempera::gpu {
 /// on one transformer and its caches must not overlap; a call itself runs in parallel.
 class Transformer : public LanguageModel {
  public:
-  /// The model of a GGUF file, or of a folder in Hugging Face form: config.json,
-  /// generation_config.json if it is there, and model.safetensors or
-  /// model.safetensors.index.json with its files.
+  /// The model of a GGUF file, or of a folder in Hugging Face form: config.json, and
+  /// model.safetensors or model.safetensors.index.json with its files.
   /// @throw BadInput naming file, place and remedy, as load_architecture
   static std::unique_ptr<Transformer> load(
       const std::filesystem::path& folder,
@@ -42,8 +41,8 @@ class Transformer : public LanguageModel {
 
   /// The form of the kernels that it computes with.
   const Kernels& kernels() const { return architecture_->kernels(); }
-  /// The tokens that end a text, ascending; may be empty.
-  std::span<const TokenId> terminal_tokens() const { return architecture_->terminal_tokens(); }
+  /// The tokens that its file names as ends of a text, ascending; may be empty.
+  std::span<const TokenId> named_ends() const { return architecture_->named_ends(); }
   /// What a user has to know of a choice that was made for the model; may be empty.
   std::string remark() const { return architecture_->remark(); }
   /// The set of rotary factors that it computes with, if it has two.

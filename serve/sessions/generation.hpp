@@ -134,10 +134,6 @@ class Generation final : public gpu::Listener, public std::enable_shared_from_th
   std::vector<gpu::TokenId> tokens_of(std::size_t index) const;
   nlohmann::ordered_json logprobs_of(std::size_t index,
                                      std::span<const gpu::TokenAlternatives> scores) const;
-  /// log p0 of the last tokens, whose texts these are.
-  nlohmann::ordered_json score_tokens(std::span<const gpu::TokenId> tokens,
-                                      std::span<const std::string> texts,
-                                      std::span<const gpu::TokenAlternatives> scores) const;
   std::string text_of(std::size_t index) const;
 
   const gpu::OpenedModel& model_;

@@ -1,10 +1,10 @@
 // What a generation writes: the bodies of an answer and of a stream's events.
 #include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "gpu/session/named_sampler.hpp"
 #include "serve/protocol/json_response.hpp"
+#include "serve/protocol/token_logprobs.hpp"
 #include "serve/sessions/generation.hpp"
 
 namespace tempera::serve {
@@ -12,34 +12,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// log p as JSON, which knows no infinity.
-ordered_json number(double log_p) {
-  return std::isfinite(log_p) ? ordered_json(log_p) : ordered_json(-1e9);
-}
-
-/// A token as chat completions have it.
-ordered_json token_of_chat(const std::string& text, double log_p) {
-  ordered_json bytes = ordered_json::array();
-  for (const char byte : text) bytes.push_back(static_cast<unsigned char>(byte));
-  return {{"token", text}, {"logprob", number(log_p)}, {"bytes", std::move(bytes)}};
-}
-
 const char* finish_reason(const gpu::Answer& answer) { return answer.is_cut() ? "length" : "stop"; }
-
-/// Appends what each token adds to the text of those before it: together they are the text of all,
-/// where a character may have come in several tokens and ends with the last of them.
-void append_words(const gpu::TokenText& text, std::span<const gpu::TokenId> tokens,
-                  std::vector<std::string>& words) {
-  if (tokens.empty()) return;
-  const auto pieces = text.pieces();
-  for (const gpu::TokenId token : tokens) words.push_back(pieces->push(token));
-  words.back() += pieces->finish();
-}
-
-std::size_t characters_in(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(
-      text.begin(), text.end(), [](unsigned char byte) { return (byte & 0xC0U) != 0x80U; }));
-}
 
 ordered_json rates(const std::vector<gpu::AcceptanceCounts>& counts) {
   ordered_json list = ordered_json::array();
@@ -58,7 +31,7 @@ ordered_json Generation::round_figures(std::size_t index, const gpu::Progress& p
   for (const gpu::Record& record : progress.replicas) {
     auto tokens = record.token_ids();
     if (record.terminated()) tokens.pop_back();
-    rungs.push_back({{"log_p0", number(record.log_p0())},
+    rungs.push_back({{"log_p0", json_log_p(record.log_p0())},
                      {"tokens", record.length()},
                      {"terminated", record.terminated()},
                      {"text", model_.decode(tokens)}});
@@ -157,60 +130,14 @@ std::vector<gpu::TokenId> Generation::tokens_of(std::size_t index) const {
 ordered_json Generation::logprobs_of(std::size_t index,
                                      std::span<const gpu::TokenAlternatives> scores) const {
   const Choice& choice = choices_[index];
-  std::vector<std::string> words;
-  if (asked_.echo) append_words(model_.text(), requests_[choice.prompt].prompt, words);
-  if (choice.answer) append_words(model_.text(), choice.answer->tokens, words);
-  return score_tokens(tokens_of(index), words, scores);
-}
-
-ordered_json Generation::score_tokens(std::span<const gpu::TokenId> tokens,
-                                      std::span<const std::string> texts,
-                                      std::span<const gpu::TokenAlternatives> scores) const {
-  const std::size_t first = tokens.size() - texts.size();
-  ordered_json words = ordered_json::array();
-  ordered_json log_ps = ordered_json::array();
-  ordered_json tops = ordered_json::array();
-  ordered_json offsets = ordered_json::array();
-  ordered_json content = ordered_json::array();
-  std::size_t offset = 0;
-  for (std::size_t t = first; t < tokens.size(); ++t) {
-    const std::string& word = texts[t - first];
-    const auto text = [&](gpu::TokenId token) {
-      return token == tokens[t] ? word : model_.decode(std::span(&token, 1));
-    };
-    const gpu::TokenAlternatives* score = t == 0 ? nullptr : &scores[t - 1];
-    if (asked_.is_chat) {
-      ordered_json entry = token_of_chat(word, score ? score->log_p : 0.0);
-      entry["top_logprobs"] = ordered_json::array();
-      if (score)
-        for (const auto& [token, log_p] : score->likeliest)
-          entry["top_logprobs"].push_back(token_of_chat(text(token), log_p));
-      content.push_back(std::move(entry));
-      continue;
-    }
-    words.push_back(word);
-    offsets.push_back(offset);
-    offset += characters_in(word);
-    if (!score) {
-      log_ps.push_back(nullptr);
-      tops.push_back(nullptr);
-      continue;
-    }
-    log_ps.push_back(number(score->log_p));
-    ordered_json top = ordered_json::object();
-    for (const auto& [token, log_p] : score->likeliest) {
-      const std::string alternative = text(token);
-      // Two tokens may have one text; the likelier one comes first and keeps it.
-      if (!top.contains(alternative)) top[alternative] = number(log_p);
-    }
-    if (!top.contains(word)) top[word] = number(score->log_p);
-    tops.push_back(asked_.top_logprobs > 0 ? std::move(top) : ordered_json(nullptr));
-  }
-  if (asked_.is_chat) return {{"content", std::move(content)}};
-  return {{"tokens", std::move(words)},
-          {"token_logprobs", std::move(log_ps)},
-          {"top_logprobs", std::move(tops)},
-          {"text_offset", std::move(offsets)}};
+  std::vector<SpelledToken> tokens;
+  if (asked_.echo) spell_tokens(model_.text(), requests_[choice.prompt].prompt, tokens);
+  if (choice.answer) spell_tokens(model_.text(), choice.answer->tokens, tokens);
+  // The prompt is scored with its answer, whether it is part of what is said or not.
+  scores = scores.last(std::min(scores.size(), tokens.size()));
+  return asked_.is_chat
+             ? chat_logprobs(model_.text(), tokens, scores)
+             : completion_logprobs(model_.text(), tokens, scores, asked_.top_logprobs > 0);
 }
 
 ordered_json Generation::usage() const {
@@ -253,8 +180,8 @@ ordered_json Generation::figures() const {
     const gpu::Answer& answer = *choice.answer;
     decode_tokens += answer.decode_tokens;
     ordered_json records = ordered_json::array();
-    for (const double log_p0 : answer.log_p0_of_records) records.push_back(number(log_p0));
-    used["choices"].push_back({{"log_p0", number(answer.log_p0)},
+    for (const double log_p0 : answer.log_p0_of_records) records.push_back(json_log_p(log_p0));
+    used["choices"].push_back({{"log_p0", json_log_p(answer.log_p0)},
                                {"log_p0_of_rungs", std::move(records)},
                                {"local_moves", rates(answer.moves)},
                                {"swaps", rates(answer.swaps)},

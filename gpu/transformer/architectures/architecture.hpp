@@ -27,8 +27,9 @@ class Architecture {
   virtual std::size_t vocabulary_size() const = 0;
   /// The longest text, in tokens.
   virtual std::size_t max_position() const = 0;
-  /// The tokens that end a text, ascending; may be empty.
-  virtual std::span<const std::uint32_t> terminal_tokens() const = 0;
+  /// The tokens that config.json, or the metadata of a GGUF file, names as ends of a text,
+  /// ascending; may be empty.
+  virtual std::span<const std::uint32_t> named_ends() const = 0;
   /// What a user has to know of a choice that was made for the model, as one clause; may be empty.
   virtual std::string remark() const { return {}; }
   /// The set of rotary factors that was chosen, of a model that has two.

@@ -26,7 +26,7 @@ class Decoder : public Architecture {
   const Kernels& kernels() const override { return kernels_; }
   std::size_t vocabulary_size() const override { return config_.vocab_size; }
   std::size_t max_position() const override { return config_.max_position_embeddings; }
-  std::span<const std::uint32_t> terminal_tokens() const override { return config_.eos_token_ids; }
+  std::span<const std::uint32_t> named_ends() const override { return config_.eos_token_ids; }
   std::string remark() const override { return config_.remark; }
   std::optional<RopeFactors> rope_factors() const override { return config_.rope_choice; }
   MatrixWork step_work() const override { return step_work_; }

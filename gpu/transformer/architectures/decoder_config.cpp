@@ -91,7 +91,7 @@ std::size_t vocabulary_size(const GgufFile& file) {
   return found->second.shape[0];
 }
 
-std::vector<std::uint32_t> terminal_tokens(const GgufMetadata& metadata,
+std::vector<std::uint32_t> read_named_ends(const GgufMetadata& metadata,
                                            std::size_t vocabulary_size) {
   std::vector<std::uint32_t> ids;
   for (const char* key : {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id",
@@ -127,7 +127,7 @@ DecoderConfig read_decoder_config(const JsonObject& json,
   config.rms_norm_eps = json.positive_number("rms_norm_eps");
   config.tie_word_embeddings = json.boolean_or("tie_word_embeddings", false);
   require_consistent(config, json.where());
-  config.eos_token_ids = read_terminal_tokens(json, config.vocab_size);
+  config.eos_token_ids = read_named_ends(json, config.vocab_size);
   return config;
 }
 
@@ -164,7 +164,7 @@ DecoderConfig read_decoder_config(const GgufFile& file,
   }
   config.tie_word_embeddings = !file.tensors().contains("output.weight");
   require_consistent(config, metadata.file());
-  config.eos_token_ids = terminal_tokens(metadata, config.vocab_size);
+  config.eos_token_ids = read_named_ends(metadata, config.vocab_size);
   return config;
 }
 

@@ -40,7 +40,7 @@ struct DecoderConfig {
   double rope_magnitude = 1.0;
   std::optional<RopeFactors> rope_choice;  ///< of a model that has two sets of factors
   bool tie_word_embeddings = false;
-  /// The tokens that end a text. Ascending, without repetition; may be empty.
+  /// The tokens that are named as ends of a text. Ascending, without repetition; may be empty.
   std::vector<std::uint32_t> eos_token_ids;
   /// What a user has to know of how the model is computed, as one clause; may be empty.
   std::string remark;

@@ -174,8 +174,7 @@ RopeParameters read_rope(const JsonObject& config,
 
 double read_rope_theta(const JsonObject& config) { return read_rope(config, {}).theta; }
 
-std::vector<std::uint32_t> read_terminal_tokens(const JsonObject& config,
-                                                std::size_t vocabulary_size) {
+std::vector<std::uint32_t> read_named_ends(const JsonObject& config, std::size_t vocabulary_size) {
   const std::string key = "eos_token_id";
   std::vector<std::uint32_t> ids;
   if (!config.has(key)) return ids;
@@ -195,17 +194,6 @@ std::vector<std::uint32_t> read_terminal_tokens(const JsonObject& config,
   std::sort(ids.begin(), ids.end());
   ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
   return ids;
-}
-
-std::vector<std::uint32_t> read_generation_terminal_tokens(const std::filesystem::path& folder,
-                                                           std::size_t vocabulary_size,
-                                                           std::vector<std::uint32_t> otherwise) {
-  const auto file = folder / "generation_config.json";
-  if (!std::filesystem::exists(file)) return otherwise;
-  const auto document = read_json_file(file);
-  const JsonObject generation(document, file.string());
-  if (!generation.has("eos_token_id")) return otherwise;
-  return read_terminal_tokens(generation, vocabulary_size);
 }
 
 }  // namespace tempera::gpu

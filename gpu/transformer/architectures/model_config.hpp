@@ -52,14 +52,8 @@ RopeParameters read_rope(const JsonObject& config,
 /// The base of the rotary positions; refuses scaled ones.
 double read_rope_theta(const JsonObject& config);
 
-/// The tokens that end a text: `eos_token_id`, one or a list, ascending, without repetition; empty
-/// if the key is missing.
-std::vector<std::uint32_t> read_terminal_tokens(const JsonObject& config,
-                                                std::size_t vocabulary_size);
-
-/// Those of `folder`/generation_config.json if it is there and names any, else `otherwise`.
-std::vector<std::uint32_t> read_generation_terminal_tokens(const std::filesystem::path& folder,
-                                                           std::size_t vocabulary_size,
-                                                           std::vector<std::uint32_t> otherwise);
+/// The tokens that a file names as ends of a text: `eos_token_id`, one or a list, ascending,
+/// without repetition; empty if the key is missing.
+std::vector<std::uint32_t> read_named_ends(const JsonObject& config, std::size_t vocabulary_size);
 
 }  // namespace tempera::gpu

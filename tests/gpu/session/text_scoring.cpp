@@ -160,6 +160,44 @@ TEST_CASE("a text takes one pass of each step, so nobody waits for its end", "[s
   CHECK(steps_of_sample(true) == steps_of_sample(false));
 }
 
+TEST_CASE("every position of a long text has its own scores, and equal alternatives their order",
+          "[session]") {
+  // Logits of few values, which say where they are: by the length of the prefix and its last token.
+  const auto row_after = [](std::size_t length, TokenId last) {
+    std::vector<float> row;
+    for (std::size_t v = 0; v < 7; ++v)
+      row.push_back(static_cast<float>((length * length + 5 * length * v + 3 * v + last) % 11 / 4));
+    return row;
+  };
+  TableModel model(
+      7, [&](std::span<const TokenId> prefix) { return row_after(prefix.size(), prefix.back()); });
+  const Tokens tokens = text_of(1400);  // three passes of at most 512 tokens
+  Session session(model, {}, &letters);
+  Scores scores;
+  const RequestId text = session.score(tokens, 5, scores);
+  finish(session);
+  const auto& found = scores.of.at(text);
+  REQUIRE(found.size() == tokens.size() - 1);
+  std::size_t wrong = 0, ties = 0;
+  for (std::size_t t = 0; t < found.size(); ++t) {
+    const auto row = row_after(t + 1, tokens[t]);
+    TableModel alone(7, [&](std::span<const TokenId>) { return row; });
+    std::vector<TokenId> order{0, 1, 2, 3, 4, 5, 6};
+    std::stable_sort(order.begin(), order.end(),
+                     [&](TokenId a, TokenId b) { return row[a] > row[b]; });
+    bool is_right = found[t].log_p == score_tokens(alone, Tokens{0, tokens[t + 1]}, one).log_p[0] &&
+                    found[t].likeliest.size() == 5;
+    for (std::size_t j = 0; is_right && j < 5; ++j) {
+      const auto [token, log_p] = found[t].likeliest[j];
+      is_right = token == order[j] && log_p == score_tokens(alone, Tokens{0, token}, one).log_p[0];
+      ties += j > 0 && row[order[j]] == row[order[j - 1]] ? 1 : 0;
+    }
+    wrong += is_right ? 0 : 1;
+  }
+  CHECK(wrong == 0);
+  CHECK(ties > found.size());
+}
+
 TEST_CASE("a cancelled text takes no further pass, and is not heard", "[session]") {
   TableModel table = scattered_table(7, 3);
   for (const int steps : {0, 1, 5}) {

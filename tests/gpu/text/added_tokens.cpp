@@ -39,4 +39,30 @@ TEST_CASE("a token takes in the white space beside it where it says so", "[added
   CHECK(pieces("\xE2\x80\x8B <b>") == "[\xE2\x80\x8B]1[ <b>]");
 }
 
+TEST_CASE("a token that begins in white space which another one takes is found all the same",
+          "[added_tokens]") {
+  AddedTokens tokens;
+  tokens.add("<a>", 1, {false, true});
+  tokens.add(" <b>", 2, {});
+  tokens.add("  ", 3, {});
+  tokens.add("\n", 4, {false, true});
+  tokens.add("<c>", 5, {true, false});
+  const auto pieces = [&](std::string_view text) {
+    std::string result;
+    for (const auto& piece : tokens.split(text))
+      result += piece.id ? std::to_string(*piece.id) : '[' + std::string(piece.text) + ']';
+    return result;
+  };
+  CHECK(pieces("<a> <b>x") == "12[x]");
+  CHECK(pieces("<a> <b> x") == "12[ x]");
+  CHECK(pieces("<a>  x") == "13[x]");
+  // The text goes on after the last of them, and not after the white space of the first.
+  CHECK(pieces("<a>   x") == "13[ x]");
+  CHECK(pieces("<a>\n \n x") == "144[x]");
+  CHECK(pieces("<a>  <c>") == "135");
+  CHECK(pieces("<a>   <c>") == "135");
+  CHECK(pieces("x <c> <c>") == "[x]55");
+  CHECK(pieces("<a> <c>") == "15");
+}
+
 }  // namespace tempera::gpu

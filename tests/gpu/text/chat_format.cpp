@@ -18,7 +18,7 @@ const std::string smollm2 =
     "'<|im_end|>' + '\n'}}{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' "
     "}}{% endif %}";
 
-/// Phi-3.5's likewise, and a Tulu template, which writes both of the model's tokens.
+/// Phi-3.5's likewise.
 const std::string phi35 =
     "{% for message in messages %}{% if message['role'] == 'system' and message['content'] "
     "%}{{'<|system|>\n' + message['content'] + '<|end|>\n'}}{% elif message['role'] == 'user' "

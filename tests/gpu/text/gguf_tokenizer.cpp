@@ -1,11 +1,8 @@
 #include <cmath>
-#include <cstdio>
-#include <optional>
+#include <functional>
 
-#include "gpu/text/tokenizer.hpp"
-#include "gpu/transformer/weights/gguf.hpp"
+#include "tests/gpu/text/gguf_tokenizers.hpp"
 #include "tests/gpu/transformer/architectures/model_folder.hpp"
-#include "tests/gpu/transformer/weights/gguf_bytes.hpp"
 
 namespace tempera::gpu {
 
@@ -13,113 +10,20 @@ namespace {
 
 using Tokens = std::vector<std::uint32_t>;
 
-/// A tokenizer of the format, which a test may break.
-struct Metadata {
-  std::string model = "gpt2";
-  std::string pre = "smollm";
-  std::vector<std::string> tokens;
-  std::vector<std::int32_t> types;
-  std::vector<std::string> merges;
-  std::vector<float> scores;
-  std::string architecture = "llama";
-  std::optional<bool> adds_bos, adds_eos, adds_space;
-  std::uint32_t bos = 0;
-
-  std::string bytes() const {
-    GgufBytes file;
-    const auto boolean = [&](const std::string& key, std::optional<bool> value) {
-      if (value)
-        file.add("tokenizer.ggml." + key, gguf_type::boolean, std::string(1, *value ? '\1' : '\0'));
-    };
-    file.add_text("general.architecture", architecture);
-    file.add_text("tokenizer.ggml.model", model);
-    file.add_text("tokenizer.ggml.pre", pre);
-    file.add_texts("tokenizer.ggml.tokens", tokens);
-    file.add_numbers("tokenizer.ggml.token_type", gguf_type::int32, types);
-    if (!merges.empty()) file.add_texts("tokenizer.ggml.merges", merges);
-    if (!scores.empty()) file.add_numbers("tokenizer.ggml.scores", gguf_type::float32, scores);
-    file.add("tokenizer.ggml.bos_token_id", gguf_type::uint32, little_endian(bos));
-    boolean("add_bos_token", adds_bos);
-    boolean("add_eos_token", adds_eos);
-    boolean("add_space_prefix", adds_space);
-    return file.bytes();
-  }
-
-  Tokenizer tokenizer() const {
-    const auto file = bytes();
-    const auto content = read_gguf(std::as_bytes(std::span<const char>(file)), "m.gguf");
-    return Tokenizer::from_gguf(content.metadata);
-  }
-};
-
-/// 0: <end>; 1: <tool>; 2: unused; then letters, a space, digits and their merges.
-Metadata byte_level() {
-  Metadata metadata;
-  metadata.tokens = {"<end>",
-                     "<tool>",
-                     "[PAD2]",
-                     "a",
-                     "b",
-                     "\xC4\xA0",
-                     "1",
-                     "2",
-                     "ab",
-                     "\xC4\xA0"
-                     "ab",
-                     "12",
-                     "e",
-                     "\xC3\x8C",
-                     "\xC4\xA3",
-                     "\xC3\x83",
-                     "\xC2\xA9",
-                     "xy"};
-  metadata.types = {3, 4, 5, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
-  metadata.merges = {"a b", "\xC4\xA0 ab", "1 2"};
-  return metadata;
-}
-
-/// 0: <unk>, 1: <s>, 2: </s>, 3..258: bytes, then pieces of SentencePiece.
-Metadata scored() {
-  Metadata metadata;
-  metadata.model = "llama";
-  metadata.pre = "default";
-  metadata.architecture = "phi3";
-  metadata.tokens = {"<unk>", "<s>", "</s>"};
-  metadata.types = {2, 3, 4};
-  for (int byte = 0; byte < 256; ++byte) {
-    char spelled[8];
-    std::snprintf(spelled, sizeof spelled, "<0x%02X>", static_cast<unsigned>(byte) & 0xFFU);
-    metadata.tokens.emplace_back(spelled);
-    metadata.types.push_back(6);
-  }
-  for (const char* piece : {"\xE2\x96\x81", "a", "b", "ab",
-                            "\xE2\x96\x81"
-                            "a",
-                            "ba", "aba"}) {
-    metadata.tokens.emplace_back(piece);
-    metadata.types.push_back(1);
-  }
-  for (std::size_t i = 0; i < metadata.tokens.size(); ++i)
-    metadata.scores.push_back(-static_cast<float>(i));
-  metadata.bos = 1;
-  return metadata;
-}
 constexpr std::uint32_t space = 259, a = 260, b = 261, ab = 262, space_a = 263, ba = 264, aba = 265;
 
-void refused(const Metadata& metadata, std::initializer_list<std::string> parts) {
+void refused(const GgufTokenizer& metadata, std::initializer_list<std::string> parts) {
   require_bad_input([&] { metadata.tokenizer(); }, parts);
 }
 
 }  // namespace
 
 TEST_CASE("a byte-level vocabulary cuts as the model that its file names", "[gguf_tokenizer]") {
-  auto metadata = byte_level();
+  auto metadata = byte_level_gguf();
   const auto smollm = metadata.tokenizer();
   CHECK(smollm.encode("ab ab12", "text") == Tokens{8, 9, 6, 7});  // digits one by one
   CHECK(smollm.decode(Tokens{8, 9, 6, 7}) == "ab ab12");
   CHECK(smollm.encode("ab<end><tool>b", "text") == Tokens{8, 0, 1, 4});
-  CHECK(smollm.is_special(0));
-  CHECK_FALSE(smollm.is_special(1));
   CHECK(smollm.beginning().empty());
   // An unused token is not found in a text, and has none; the vocabulary counts it.
   require_bad_input([&] { smollm.encode("[PAD2]", "text"); }, {"text", "no token"});
@@ -144,7 +48,7 @@ TEST_CASE("a byte-level vocabulary cuts as the model that its file names", "[ggu
 }
 
 TEST_CASE("pieces merge by their scores and fall back to bytes", "[gguf_tokenizer]") {
-  auto metadata = scored();
+  auto metadata = scored_gguf();
   const auto tokenizer = metadata.tokenizer();
   CHECK(tokenizer.beginning() == Tokens{1});
   // "ab" has the greater score than "_a", and "aba" is only reached by way of "ab" or "ba".
@@ -169,7 +73,7 @@ TEST_CASE("pieces merge by their scores and fall back to bytes", "[gguf_tokenize
 
 TEST_CASE("added tokens beside spaces are cut as the file's model does", "[gguf_tokenizer]") {
   // Byte-level: every space stays what it is, beside special tokens and others.
-  auto bytes = byte_level();
+  auto bytes = byte_level_gguf();
   for (const char* architecture : {"llama", "phi3x"})
     for (const char* pre : {"gpt-2", "smollm", "qwen2", "qwen35", "llama-bpe"}) {
       CAPTURE(architecture, pre);
@@ -184,7 +88,7 @@ TEST_CASE("added tokens beside spaces are cut as the file's model does", "[gguf_
     }
   // SentencePiece's: each piece of text begins with a space of its own. Phi-3's tokens take in all
   // white space after them, whatever their type, but for three; none takes in what is before.
-  auto pieces = scored();
+  auto pieces = scored_gguf();
   for (const char* added : {"<|end|>", "<tool>", "<|endoftext|>"}) {
     pieces.tokens.emplace_back(added);
     pieces.types.push_back(added == std::string("<tool>") ? 4 : 3);
@@ -216,13 +120,44 @@ TEST_CASE("added tokens beside spaces are cut as the file's model does", "[gguf_
   }
 }
 
+TEST_CASE("an unknown token is found in a text by its name", "[gguf_tokenizer]") {
+  // As llama.cpp and the tokenizer.json of these models have it; type 2 is unknown.
+  const auto pieces = scored_gguf().tokenizer();
+  CHECK(pieces.encode("a<unk>b", "text") == Tokens{space_a, 0, space, b});
+  CHECK(pieces.encode("<unk><unk>", "text") == Tokens{0, 0});
+  CHECK(pieces.decode(Tokens{space_a, 0, space, b}) == "a<unk> b");
+  auto metadata = byte_level_gguf();
+  metadata.types[1] = 2;
+  CHECK(metadata.tokenizer().encode("ab<tool>b", "text") == Tokens{8, 1, 4});
+}
+
+TEST_CASE("added tokens of GGUF are their own text, whatever their letters", "[gguf_tokenizer]") {
+  for (const std::int32_t type : {2, 3, 4}) {
+    auto metadata = byte_level_gguf();
+    for (const char* content : {"caf\xC3\xA9",
+                                "\xC4\x91"
+                                "em",
+                                "<\xC4\x8D>"}) {
+      CAPTURE(type, content);
+      metadata.tokens[1] = content;
+      metadata.types[1] = type;
+      const auto tokenizer = metadata.tokenizer();
+      CHECK(tokenizer.encode(content, "text") == Tokens{1});
+      CHECK(tokenizer.decode(Tokens{8, 1, 4}) == "ab" + std::string(content) + "b");
+    }
+  }
+  // An ordinary piece of the same letters is bytes.
+  CHECK(byte_level_gguf().tokenizer().decode(Tokens{14, 15}) == "\xC3\xA9");
+}
+
 TEST_CASE("a tokenizer in GGUF that cannot be used is refused by its key", "[gguf_tokenizer]") {
-  const auto changed = [](Metadata metadata, const std::function<void(Metadata&)>& change) {
+  const auto changed = [](GgufTokenizer metadata,
+                          const std::function<void(GgufTokenizer&)>& change) {
     change(metadata);
     return metadata;
   };
-  const auto byte = [&](const auto& change) { return changed(byte_level(), change); };
-  const auto piece = [&](const auto& change) { return changed(scored(), change); };
+  const auto byte = [&](const auto& change) { return changed(byte_level_gguf(), change); };
+  const auto piece = [&](const auto& change) { return changed(scored_gguf(), change); };
   refused(byte([](auto& m) { m.model = "t5"; }), {"m.gguf", "tokenizer.ggml.model", "t5"});
   refused(byte([](auto& m) { m.pre = "deepseek-llm"; }), {"tokenizer.ggml.pre", "deepseek-llm"});
   refused(byte([](auto& m) { m.tokens.pop_back(); }), {"token_type", "17 types for 16 tokens"});

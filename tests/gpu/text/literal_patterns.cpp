@@ -12,9 +12,11 @@ TEST_CASE(
       R"(!"#$%&'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\]^_`abcdefghijklmnopqrstuvwxyz{|}~ )";
   REQUIRE(printable.size() == 95);
   const auto words = [](const std::string& pattern, const std::string& text) {
-    const nlohmann::json description{
-        {"type", "Split"}, {"pattern", {{"String", pattern}}}, {"behavior", "Isolated"}};
-    return PreTokenizer(description, "test").words(text);
+    const nlohmann::json description{{"type", "Split"},
+                                     {"pattern", {{"String", pattern}}},
+                                     {"behavior", "Isolated"},
+                                     {"invert", false}};
+    return PreTokenizer(description, "test").words(text, true);
   };
   using Words = std::vector<std::string>;
   for (const char c : printable) {

@@ -210,6 +210,56 @@ TEST_CASE("decoding what was encoded gives the normalised text", "[tokenizer]") 
   });
 }
 
+TEST_CASE("added tokens of any letters are their own text", "[tokenizer]") {
+  // Letters that stand for bytes in the vocabulary (U+00A1 to U+0143), letters that do not, and
+  // both.
+  const std::vector<std::string> contents{"caf\xC3\xA9",
+                                          "\xC4\x91"
+                                          "em",
+                                          "<\xC4\x8D>",
+                                          "\xC4\xA0qqq",
+                                          "\xC3\x83\xC3\x83",
+                                          "\xE7\x8B\x90\xC3\xA9",
+                                          "<plain>"};
+  for (const char* fixture : {"qwen_like", "byte_level_alone"}) {
+    for (const bool normalized : {false, true}) {
+      CAPTURE(fixture, normalized);
+      const auto tokenizer = edited(fixture, [&](auto& json) {
+        for (std::size_t i = 0; i < contents.size(); ++i)
+          json["added_tokens"].push_back({{"id", 2000 + i},
+                                          {"content", contents[i]},
+                                          {"single_word", false},
+                                          {"lstrip", false},
+                                          {"rstrip", false},
+                                          {"normalized", normalized}});
+      });
+      for (std::size_t i = 0; i < contents.size(); ++i) {
+        const auto token = static_cast<std::uint32_t>(2000 + i);
+        CAPTURE(contents[i]);
+        CHECK(tokenizer.encode(contents[i], "text") == std::vector<std::uint32_t>{token});
+        CHECK(tokenizer.decode(std::vector{token}) == contents[i]);
+        CHECK(tokenizer.piece(token) == contents[i]);
+        CHECK(tokenizer.bytes(token) == contents[i]);
+        const auto text = "the " + contents[i] + contents[i] + " caf\xC3\xA8";
+        CHECK(tokenizer.decode(tokenizer.encode(text, "text")) == text);
+      }
+    }
+  }
+  // A token that is found in the normalised text is the normalised text.
+  const auto normalized = edited("qwen_like", [](auto& json) {
+    json["added_tokens"].push_back({{"id", 2000},
+                                    {"content", "e\xCC\x81"},
+                                    {"single_word", false},
+                                    {"lstrip", false},
+                                    {"rstrip", false},
+                                    {"normalized", true}});
+  });
+  for (const char* text : {"e\xCC\x81", "\xC3\xA9"}) {
+    CHECK(normalized.encode(text, "text") == std::vector<std::uint32_t>{2000});
+    CHECK(normalized.decode(std::vector<std::uint32_t>{2000}) == "\xC3\xA9");
+  }
+}
+
 TEST_CASE("decoding any tokens gives well-formed text", "[tokenizer]") {
   const auto tokenizer = Tokenizer::load(fixtures / "qwen_like");
   law("decode(tokens) is UTF-8", [&] {
@@ -227,14 +277,20 @@ TEST_CASE("text comes token by token, never half a character, and is that of all
       const auto tokens =
           *rc::gen::container<std::vector<std::uint32_t>>(rc::gen::inRange<std::uint32_t>(0, 520));
       TextStream stream(tokenizer);
-      std::string text;
+      std::string text, bytes;
       for (const auto token : tokens) {
         const auto part = stream.push(token);
         RC_ASSERT(first_invalid_utf8(part) == part.size());
         text += part;
+        // After another token each gives what it gives after any.
+        if (!bytes.empty()) RC_ASSERT(stream.last_bytes() == tokenizer.bytes(token));
+        bytes += stream.last_bytes();
       }
       text += stream.finish();
       RC_ASSERT(text == tokenizer.decode(tokens));
+      // The bytes of all, where they are whole characters, are the text too.
+      if (first_invalid_utf8(bytes) == bytes.size()) RC_ASSERT(bytes == text);
+      if (std::string(fixture) != "phi_like") RC_ASSERT(replace_invalid_utf8(bytes) == text);
       RC_ASSERT(stream.finish().empty());
       // Naively: all bytes at once.
       std::string naive;
@@ -314,14 +370,11 @@ TEST_CASE("what belongs before a text is known, and is no part of encoding it", 
       {"post_processor", "nowhere"});
 }
 
-TEST_CASE("tokens are found by their text, and special ones known", "[tokenizer]") {
+TEST_CASE("tokens are found by their text", "[tokenizer]") {
   const auto tokenizer = Tokenizer::load(fixtures / "qwen_like");
   CHECK(tokenizer.vocabulary_size() == 506);
   CHECK(tokenizer.find("<|endoftext|>") == 500);
   CHECK(tokenizer.find("no such token") == std::nullopt);
-  CHECK(tokenizer.is_special(500));
-  CHECK_FALSE(tokenizer.is_special(503));
-  CHECK_FALSE(tokenizer.is_special(9999));
   CHECK(tokenizer.decode(std::vector<std::uint32_t>{9999}).empty());
 }
 
@@ -372,7 +425,8 @@ TEST_CASE("a part of tokenizer.json that is not supported is refused by its name
            {"/model", nullptr, "model"},
            {"/normalizer", {{"type", "Lowercase"}}, "Lowercase"},
            {"/normalizer", {{"type", "Sequence"}, {"normalizers", {{{"type", "NFKC"}}}}}, "NFKC"},
-           {"/pre_tokenizer", {{"type", "Metaspace"}}, "Metaspace"},
+           {"/pre_tokenizer", {{"type", "Metaspace"}}, "replacement"},
+           {"/pre_tokenizer", {{"type", "BertPreTokenizer"}}, "BertPreTokenizer"},
            {"/pre_tokenizer", with(split, "behavior", "MergedWithNext"), "MergedWithNext"},
            {"/pre_tokenizer", split, "behavior"},
            {"/pre_tokenizer", {{"type", "ByteLevel"}}, "add_prefix_space"},

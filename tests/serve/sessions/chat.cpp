@@ -207,6 +207,7 @@ TEST_CASE("the texts of scored tokens are together the answer, and its offsets c
           "[serve]") {
   Chat chat;
   bool is_split = false;
+  bool is_other_part = false;
   bool is_long = false;
   for (int seed = 0; seed < 8; ++seed) {
     CAPTURE(seed);
@@ -216,18 +217,23 @@ TEST_CASE("the texts of scored tokens are together the answer, and its offsets c
     body["logprobs"] = true;
     body["top_logprobs"] = 2;
     const json spoken = chat.answer(body)["choices"][0];
-    std::string together;
+    std::string together, bytes;
     for (const json& token : spoken["logprobs"]["content"]) {
       const std::string text = token["token"];
-      std::string bytes;
       for (const int byte : token["bytes"]) bytes += static_cast<char>(byte);
-      CHECK(bytes == text);
-      for (const json& likely : token["top_logprobs"])
-        CHECK(likely["bytes"].size() == likely["token"].get<std::string>().size());
+      REQUIRE(token["top_logprobs"].size() == 2);
+      for (const json& likely : token["top_logprobs"]) {
+        const std::string name = likely["token"];
+        const bool is_part = name.starts_with("bytes:\\x");
+        is_other_part = is_other_part || is_part;
+        if (is_part) CHECK(name.size() == 6 + 4 * likely["bytes"].size());
+      }
+      CHECK(token["top_logprobs"][0]["token"] != token["top_logprobs"][1]["token"]);
       is_split = is_split || text.empty();
       together += text;
     }
     if (spoken["finish_reason"] == "length") CHECK(together == spoken["message"]["content"]);
+    CHECK(replace_invalid_utf8(bytes) == together);
 
     json continued{{"prompt", "Hello \u00e9?"},
                    {"max_tokens", 60},
@@ -241,13 +247,18 @@ TEST_CASE("the texts of scored tokens are together the answer, and its offsets c
       CHECK(scores["text_offset"][t] == characters_in(together));
       is_long = is_long || characters_in(together) < together.size();
       const std::string text = scores["tokens"][t];
-      if (t > 0) CHECK(scores["top_logprobs"][t].contains(text));
+      if (t > 0) {
+        const json& top = scores["top_logprobs"][t];
+        CHECK(top.contains(text));
+        CHECK((top.size() == 2 || top.size() == 3));  // the token itself beside the two
+      }
       together += text;
     }
     if (choice["finish_reason"] == "length") CHECK(together == choice["text"]);
   }
   // Not degenerate: there are characters of several tokens, and of several bytes.
   CHECK(is_split);
+  CHECK(is_other_part);
   CHECK(is_long);
 }
 

@@ -1,7 +1,9 @@
 // A model of attention layers as a GGUF file, written as llama.cpp's converter writes it.
 #pragma once
 
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "gpu/transformer/architectures/decoder_config.hpp"
@@ -20,7 +22,8 @@ std::map<std::string, FormulaTensors::Made> tensors_of(const DecoderConfig& conf
 
 /// What llama.cpp's converter writes of a model, with some of the metadata that it always adds.
 template <class Model>
-GgufBytes gguf_of(const DecoderConfig& config, const std::string& architecture) {
+GgufBytes gguf_of(const DecoderConfig& config, const std::string& architecture,
+                  std::optional<std::uint32_t> eos = 2) {
   GgufBytes file;
   const auto number = [&](const std::string& key, std::size_t value) {
     file.add(architecture + "." + key, gguf_type::uint32,
@@ -32,7 +35,7 @@ GgufBytes gguf_of(const DecoderConfig& config, const std::string& architecture) 
   };
   file.add_text("general.architecture", architecture);
   file.add_text("general.name", "test");
-  file.add("tokenizer.ggml.eos_token_id", gguf_type::uint32, little_endian(std::uint32_t{2}));
+  if (eos) file.add("tokenizer.ggml.eos_token_id", gguf_type::uint32, little_endian(*eos));
   number("block_count", config.num_hidden_layers);
   number("context_length", 1024);
   number("embedding_length", config.hidden_size);

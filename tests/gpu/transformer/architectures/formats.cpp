@@ -119,8 +119,8 @@ void require_same_logits(const std::string& fixture,
     CHECK((logits_of(*from_folder) == logits_of(*from_gguf)));
     CHECK(from_gguf->max_position() == from_folder->max_position());
     CHECK(from_gguf->remark() == from_folder->remark());
-    CHECK(from_gguf->terminal_tokens().size() == 1);
-    CHECK(from_gguf->terminal_tokens()[0] == 2);
+    CHECK(from_gguf->named_ends().size() == 1);
+    CHECK(from_gguf->named_ends()[0] == 2);
   }
 }
 

@@ -107,11 +107,4 @@ TEST_CASE("a config.json that is not one JSON object is refused", "[config]") {
   require_bad_input(read, {"config.json", "cannot be read"});
 }
 
-TEST_CASE("a broken generation_config.json is refused by its own name", "[config]") {
-  const ModelFolder folder("untied_float32");
-  folder.write("generation_config.json", R"({"eos_token_id": 999})");
-  require_bad_input([&] { Transformer::load(folder.path()); },
-                    {"generation_config.json", "eos_token_id"});
-}
-
 }  // namespace tempera::gpu

@@ -186,18 +186,4 @@ TEST_CASE("the golden comparison sees a defect of the weights or the configurati
         golden.tolerance(read_qwen3_config(folder.path())));
 }
 
-TEST_CASE("the terminal tokens are those of generation_config.json, else of config.json",
-          "[transformer]") {
-  const ModelFolder folder("untied_float32");
-  const auto terminal_tokens = [&] {
-    const auto tokens = Transformer::load(folder.path());
-    return std::vector<TokenId>(tokens->terminal_tokens().begin(), tokens->terminal_tokens().end());
-  };
-  CHECK(terminal_tokens() == std::vector<TokenId>{3, 49});
-  folder.write("generation_config.json", R"({"eos_token_id": 7})");
-  CHECK(terminal_tokens() == std::vector<TokenId>{7});
-  folder.write("generation_config.json", "{}");
-  CHECK(terminal_tokens() == std::vector<TokenId>{3, 49});
-}
-
 }  // namespace tempera::gpu::qwen3_golden_test
