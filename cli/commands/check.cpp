@@ -107,6 +107,10 @@ void add_check(CLI::App& app) {
       add_whole_number(*command, "--horizon", options->horizon, {1, 128},
                        "Horizon T in tokens (default: " + std::to_string(options->horizon) +
                            ", less on some of the shipped models)");
+  add_whole_number(*command, "--random", options->random, {0, 1000},
+                   "Judge it on so many drawn models too, of horizon T or less");
+  CLI::Option* seed = add_whole_number(*command, "--seed", options->seed, {0, UINT32_MAX},
+                                       "What names the drawn models" + default_text(options->seed));
   add_text(*command, "--target", options->target, "TARGET",
            "What it is to preserve: power:P, powers:P,P,... (a record for each), base, or a file "
            "(default: power:2)");
@@ -128,6 +132,9 @@ void add_check(CLI::App& app) {
   command->footer(check_examples);
   command->callback([=] {
     require(*program, "give a command, such as \"python3 my_sampler.py\"");
+    if (seed->count() > 0 && options->random == 0)
+      throw BadInput("--seed", "has no effect without --random",
+                     "say by --random how many models are to be drawn, or leave it out");
     refuse_idle(*command, *options);
     run_check(*options, horizon->count() > 0);
   });

@@ -4,6 +4,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "base/error.hpp"
 #include "base/in_quotes.hpp"
 #include "cli/commands/check_options.hpp"
 #include "cli/commands/command.hpp"
@@ -32,6 +33,7 @@ ordered_json to_json(const KernelVerdict& verdict) {
           {"irreducible", verdict.irreducible},
           {"tv_one_step", reference::to_string(verdict.tv_one_step)},
           {"tv_limit", to_json(verdict.tv_limit)},
+          {"lost", reference::to_string(verdict.lost)},
           {"sound", verdict.sound()}};
 }
 
@@ -62,6 +64,7 @@ struct JudgedRow {
   std::optional<KernelVerdict> verdict;  ///< nothing if it was not decided in time
   double seconds = 0.0;
   std::size_t paths = 0;
+  bool is_left_out = false;  ///< it has failed before
 };
 
 ordered_json to_json(const lab::JudgedCase& judged, const KernelVerdict& verdict) {
@@ -84,8 +87,9 @@ void print_row(const lab::JudgedCase& judged, const JudgedRow& row) {
   };
   const std::string model = fitted(judged.model().name(), 19);
   if (!row.verdict) {
-    std::printf("  %-5s %-19s %2zu %6zu  not decided in the time given\n", "?", model.c_str(),
-                judged.horizon(), judged.size());
+    std::printf(
+        "  %-5s %-19s %2zu %6zu  %s\n", "?", model.c_str(), judged.horizon(), judged.size(),
+        row.is_left_out ? "not judged: it has failed before" : "not decided in the time given");
   } else {
     const KernelVerdict& verdict = *row.verdict;
     std::printf("  %-5s %-19s %2zu %6zu  %-6s %-6s %-6s %-6s %10s %10s %8.0f\n",
@@ -167,6 +171,21 @@ std::vector<ShownPath> paths_of(lab::ProgramKernel& program, const lab::FailingC
   return paths;
 }
 
+/// Mistakes that these models and this target cannot show.
+std::vector<std::string> unseen_of(const lab::JudgedTarget& target, bool only_symmetric) {
+  std::vector<std::string> notes;
+  if (only_symmetric)
+    notes.emplace_back(
+        "in these models records of equal length are equally likely, so that a mistake between "
+        "them is unseen: name another --model");
+  const auto is_one = [](const reference::Power& power) { return power.value() == 1; };
+  if (!target.law && std::any_of(target.powers.begin(), target.powers.end(), is_one))
+    notes.emplace_back(
+        "at power 1 a proposal drawn from the model is always accepted, so that a mistake in its "
+        "acceptance is unseen: judge it with other powers too, such as powers:2,3");
+  return notes;
+}
+
 }  // namespace
 
 void check_kernel(const CheckOptions& options, bool names_horizon) {
@@ -175,7 +194,7 @@ void check_kernel(const CheckOptions& options, bool names_horizon) {
   // All are read before the first is judged: a file that is wrong ends in one line and no table.
   std::vector<lab::JudgedCase> judged;
   for (const AskedCase& asked : cases) {
-    const auto model = reference::load_finite_model(asked.file);
+    const auto model = asked.model();
     judged.emplace_back(model, asked.horizon,
                         target_of(options.target, model, irrational_of(within)));
   }
@@ -205,7 +224,13 @@ void check_kernel(const CheckOptions& options, bool names_horizon) {
                 "states", "law", "invar.", "rever.", "irred.", "TV, 1 step", "TV, limit",
                 "paths/s");
   };
+  // What is known of a failure is printed at once, and nothing that follows can take it back.
   for (const lab::JudgedCase& one : judged) {
+    if (smallest) {
+      rows.push_back({std::nullopt, 0.0, 0, true});
+      if (!options.json) print_row(one, rows.back());
+      continue;
+    }
     doing = one.model().name();
     clock = ProgramClock(program);
     JudgedRow row;
@@ -221,19 +246,25 @@ void check_kernel(const CheckOptions& options, bool names_horizon) {
     print_head();
     if (!options.json) print_row(one, row);
     rows.push_back(std::move(row));
-    if (!rows.back().verdict || rows.back().verdict->sound() || smallest) continue;
+    if (!rows.back().verdict || rows.back().verdict->sound()) continue;
     doing = "the smallest model that fails";
     clock = ProgramClock(program);
+    smallest = lab::FailingCase{one, *rows.back().verdict, 1};
     try {
       smallest = lab::shrink(kernel, one, within);
       paths = paths_of(program, *smallest);
     } catch (const lab::TimeIsOver&) {
-      if (!smallest) smallest = lab::FailingCase{one, *rows.back().verdict, 1};
+      is_late = true;
+    } catch (const BadInput&) {
+      paths.clear();  // it fails elsewhere in another way, too
     }
     line.clear();
+    if (!options.json) print_smallest(*smallest, paths);
   }
   const auto decided = static_cast<std::size_t>(std::count_if(
       rows.begin(), rows.end(), [](const JudgedRow& row) { return row.verdict.has_value(); }));
+  const auto unseen = smallest || decided == 0 ? std::vector<std::string>()
+                                               : unseen_of(judged.front().target(), only_symmetric);
   if (options.json) {
     ordered_json json{{"program", options.program}, {"target", options.target}};
     json["within"] = reference::to_string(within);
@@ -256,14 +287,14 @@ void check_kernel(const CheckOptions& options, bool names_horizon) {
       for (const ShownPath& path : paths)
         json["smallest"]["draws"].push_back(text_of(path, notation_of(smallest->verdict, paths)));
     }
+    add_notes(json, program);
+    json["unseen"] = unseen;
     json["printed"] = program.printed();
     std::cout << json.dump(-1, ' ', false, ordered_json::error_handler_t::replace) << '\n';
   } else {
-    if (smallest) print_smallest(*smallest, paths);
     print_printed(program.printed());
-    if (!smallest && only_symmetric && decided > 0)
-      say("note: in these models records of equal length are equally likely, so that a mistake "
-          "between them is unseen: name another --model");
+    for (const std::string& note : notes_of(program, false)) say(note);
+    for (const std::string& note : unseen) say("note: " + note);
     const std::string on = decided == rows.size() ? "on these models"
                                                   : "on " + std::to_string(decided) + " of these " +
                                                         std::to_string(rows.size()) + " models";

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "base/error.hpp"
@@ -15,26 +16,13 @@
 #include "cli/terminal/columns.hpp"
 #include "cli/terminal/help.hpp"
 #include "cli/terminal/option_values.hpp"
+#include "lab/judge/default_cases.hpp"
+#include "lab/judge/drawn_models.hpp"
 
 namespace tempera::cli {
 namespace {
 
 using reference::Rational;
-
-/// What is judged if no model is named: small, with records of unequal length and probability,
-/// several terminal tokens, and tokens of probability 0.
-std::vector<AskedCase> shipped_cases(const std::string& tree, std::size_t rungs) {
-  const std::string folder = tree + "/toy_models/";
-  std::vector<AskedCase> cases{{folder + "four_state.json", 2},
-                               {folder + "several_terminals.json", 2},
-                               {folder + "unequal_lengths.json", 2},
-                               {folder + "zero_probabilities.json", 2}};
-  // The states of several records are too many beyond.
-  if (rungs == 1)
-    for (const char* name : {"four_state.json", "unequal_lengths.json"})
-      cases.push_back({folder + name, 3});
-  return cases;
-}
 
 /// The law of a file, in the tokens of a model.
 lab::JudgedTarget law_of_file(const std::string& path, const reference::FiniteModel& model) {
@@ -94,7 +82,9 @@ std::size_t rungs_of(const std::string& target) {
   return target.starts_with("powers:") ? parts_between_commas(target).size() : 1;
 }
 
-std::vector<AskedCase> asked_cases(const CheckOptions& options, bool names_horizon,
+namespace {
+
+std::vector<AskedCase> named_cases(const CheckOptions& options, bool names_horizon,
                                    std::size_t rungs) {
   if (!options.models.empty()) {
     std::vector<AskedCase> cases;
@@ -102,11 +92,58 @@ std::vector<AskedCase> asked_cases(const CheckOptions& options, bool names_horiz
       cases.push_back({file, options.horizon});
     return cases;
   }
-  std::vector<AskedCase> cases = shipped_cases(shipped_tree(options.tree), rungs);
-  if (!names_horizon) return cases;
-  cases.resize(4);
-  for (AskedCase& asked : cases) asked.horizon = options.horizon;
+  std::vector<AskedCase> cases;
+  for (const lab::DefaultCase& one : lab::default_cases(shipped_tree(options.tree), rungs)) {
+    const bool is_known = std::any_of(
+        cases.begin(), cases.end(), [&](const AskedCase& asked) { return asked.file == one.file; });
+    if (!names_horizon)
+      cases.push_back({one.file, one.horizon});
+    else if (one.at_any_horizon && !is_known)
+      cases.push_back({one.file, options.horizon});
+  }
   return cases;
+}
+
+}  // namespace
+
+std::vector<AskedCase> asked_cases(const CheckOptions& options, bool names_horizon,
+                                   std::size_t rungs) {
+  std::vector<AskedCase> cases = named_cases(options, names_horizon, rungs);
+  for (std::size_t i = 0; i < options.random; ++i) {
+    auto model = lab::drawn_model(options.seed, i);
+    const std::size_t horizon = lab::horizon_of_few_states(model, rungs, options.horizon);
+    cases.push_back({model.name(), horizon, std::move(model)});
+  }
+  return cases;
+}
+
+std::vector<std::string> notes_of(const lab::ProgramKernel& program, bool is_whole) {
+  std::vector<std::string> notes;
+  if (const auto& loss = program.loss())
+    notes.push_back("left out: paths without an end, the likeliest from (" + loss->from +
+                    ") of model " + loss->model + ", horizon " + std::to_string(loss->horizon) +
+                    ": " + lab::text_of(loss->path));
+  for (const std::string& seed : program.seeds())
+    notes.push_back(is_whole ? "seed given by the program and left out: " + seed
+                             : "seeded within a step, and answered by its own stream, which is the "
+                               "same in every step: " +
+                                   seed);
+  return notes;
+}
+
+void add_notes(nlohmann::ordered_json& json, const lab::ProgramKernel& program) {
+  json["lost"] = nullptr;
+  if (const auto& loss = program.loss()) {
+    const lab::Notation notation(lab::numbers_of(loss->path.draws));
+    json["lost"] = {{"model", loss->model},
+                    {"horizon", loss->horizon},
+                    {"from", loss->from},
+                    {"why", loss->path.why},
+                    {"at", loss->path.at},
+                    {"probability", reference::to_string(loss->path.probability)},
+                    {"draws", path_text(loss->path.draws, notation)}};
+  }
+  json["seeds"] = program.seeds();
 }
 
 Rational within_of(const CheckOptions& options) {
@@ -133,6 +170,7 @@ lab::ProgramKernel::Limits limits_of(const CheckOptions& options) {
                          ? options.processes
                          : std::max<std::size_t>(1, std::thread::hardware_concurrency());
   limits.is_pure = options.is_pure;
+  limits.within = within_of(options);
   if (options.seconds > 0.0)
     limits.until = std::chrono::steady_clock::now() +
                    std::chrono::duration_cast<std::chrono::steady_clock::duration>(

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,7 +18,8 @@ struct CheckOptions {
   std::string program, models, target = "power:2", within, tree;
   std::size_t horizon = 3;
   std::size_t timeout = 60, processes = 0;
-  double seconds = 0.0;  ///< 0: as long as it takes
+  std::size_t random = 0, seed = 0;  ///< drawn models, and what names them
+  double seconds = 0.0;              ///< 0: as long as it takes
   bool json = false, is_whole = false, is_pure = false;
   // What names the algorithm that a whole program is compared with.
   std::string algorithm, powers, schedule;
@@ -25,8 +27,12 @@ struct CheckOptions {
 };
 
 struct AskedCase {
-  std::string file;
+  std::string file;  ///< or the name of a drawn model
   std::size_t horizon;
+  std::optional<reference::FiniteModel> drawn = std::nullopt;
+  reference::FiniteModel model() const {
+    return drawn ? *drawn : reference::load_finite_model(file);
+  }
 };
 
 /// The cases to judge, those of short horizons first.
@@ -67,6 +73,11 @@ class ProgramClock {
 };
 /// "by the draws …"
 std::string path_text(const lab::ProgramPath& path, const lab::Notation& notation);
+
+/// What was left out of the laws and which seeds were given, in sentences.
+std::vector<std::string> notes_of(const lab::ProgramKernel& program, bool is_whole);
+/// The same as JSON: "lost" and "seeds".
+void add_notes(nlohmann::ordered_json& json, const lab::ProgramKernel& program);
 
 void check_kernel(const CheckOptions& options, bool names_horizon);
 void check_whole_program(const CheckOptions& options, bool names_horizon);

@@ -98,6 +98,7 @@ struct WholeRow {
   std::vector<lab::LawComparison> comparisons;
   std::size_t paths = 0;
   double seconds = 0.0;
+  std::string failure;  ///< of the program, beside a difference that is known
 };
 
 void print_head(const CheckOptions& options, const Rational& within) {
@@ -120,13 +121,19 @@ void print_names(const std::vector<Claim>& claims) {
 void print_row(const lab::JudgedCase& judged, const WholeRow& row,
                const std::vector<Claim>& claims) {
   const std::string model = fitted(judged.model().name(), 18);
+  if (!row.failure.empty()) {
+    std::printf("  %-18s %2zu  the program fails\n", model.c_str(), judged.horizon());
+    say(row.failure);
+    return;
+  }
   if (!row.answers) {
     std::printf("  %-18s %2zu  not decided in the time given, after %zu paths\n", model.c_str(),
                 judged.horizon(), row.paths);
     std::fflush(stdout);
     return;
   }
-  std::printf("  %-18s %2zu %7zu", model.c_str(), judged.horizon(), row.answers->size());
+  std::printf("  %-18s %2zu %7zu", model.c_str(), judged.horizon(),
+              row.answers->size() - row.answers->count(lab::lost_state));
   for (std::size_t i = 0; i < claims.size(); ++i)
     std::printf("  %-5s %10s", row.comparisons[i].is_equal() ? "equal" : "no",
                 lab::to_scientific(lab::to_real(row.comparisons[i].tv), 4).c_str());
@@ -190,6 +197,10 @@ class WholeCheck {
         row.comparisons.push_back(lab::compare_laws(*row.answers, claim.law(judged), within_));
     } catch (const lab::TimeIsOver&) {
       is_late_ = true;
+    } catch (const BadInput& failure) {
+      if (!smallest_) throw;  // else what is known of a difference stays
+      row.answers.reset();
+      row.failure = failure.what();
     }
     line_.clear();
     row.seconds = clock.seconds();
@@ -210,6 +221,8 @@ class WholeCheck {
       draws_ = program_.path_to(smallest_->judged, {smallest_->comparison.difference->record});
     } catch (const lab::TimeIsOver&) {
       is_late_ = true;
+    } catch (const BadInput&) {
+      draws_.reset();  // it fails elsewhere in another way, too
     }
     line_.clear();
   }
@@ -246,7 +259,7 @@ void check_whole_program(const CheckOptions& options, bool names_horizon) {
   const bool is_law = options.target != "base" && !options.target.starts_with("power:");
   std::vector<lab::JudgedCase> judged;
   for (const AskedCase& asked : cases) {
-    const auto model = reference::load_finite_model(asked.file);
+    const auto model = asked.model();
     // A law of a file may name records that end open before the horizon: no case does.
     judged.emplace_back(model, asked.horizon,
                         target_of(is_law ? "base" : options.target, model, irrational_of(within)));
@@ -285,6 +298,9 @@ void check_whole_program(const CheckOptions& options, bool names_horizon) {
     if (!options.json) print_row(one, row, claims);
     if (row.answers && !row.comparisons.back().is_equal() && !check.smallest())
       check.differs({one, *row.answers, row.comparisons.back(), 1}, is_of_any_case);
+    else
+      continue;
+    if (!options.json) print_smallest(*check.smallest(), check.draws(), other);
   }
   lab::ProgramKernel& program = check.program();
   const auto& smallest = check.smallest();
@@ -304,7 +320,7 @@ void check_whole_program(const CheckOptions& options, bool names_horizon) {
       if (rows[i].answers) {
         lab::TargetLaw law;
         for (const auto& [answer, probability] : *rows[i].answers)
-          law[answer.front()] = probability;
+          if (answer != lab::lost_state) law[answer.front()] = probability;
         row["law"] = law_json(judged[i], law);
         row["target_law"] = law_json(judged[i], claims.front().law(judged[i]));
         row["target"] = comparison_json(judged[i], rows[i].comparisons.front());
@@ -330,11 +346,12 @@ void check_whole_program(const CheckOptions& options, bool names_horizon) {
                                   : ""}};
       json["smallest"].update(comparison_json(smallest->judged, smallest->comparison));
     }
+    add_notes(json, program);
     json["printed"] = program.printed();
     std::cout << json.dump(-1, ' ', false, ordered_json::error_handler_t::replace) << '\n';
   } else {
-    if (smallest && !is_known) print_smallest(*smallest, check.draws(), other);
     print_printed(program.printed());
+    for (const std::string& note : notes_of(program, true)) say(note);
     const std::string claim = claims.size() > 1 ? claims.back().name : "its target";
     std::printf("%s; %zu paths, %.0f a second\n",
                 smallest  ? ("its answers are not those of " + claim).c_str()

@@ -65,6 +65,18 @@ class DecisionWalk {
   /// Takes the present path once more from its beginning.
   void replay() { depth_ = 0; }
 
+  /// Goes to where the present path branches for the first time, as choose() would with the tickets
+  /// that were shown on the way.
+  void skip_known() { depth_ = path_.size(); }
+  /// Decisions of the present path.
+  std::size_t decisions() const { return path_.size(); }
+  /// The winner of decision i of the present path, and its probability there.
+  std::size_t winner(std::size_t i) const { return path_[i].winner; }
+  reference::Rational share(std::size_t i) const {
+    return reference::Rational(Product(path_[i].tickets[path_[i].winner])) /
+           Product(path_[i].total);
+  }
+
   /// Moves to the next path; false when all have been run.
   bool next_path() {
     depth_ = 0;

@@ -58,10 +58,28 @@ std::string last_line(int file) {
 
 ChildProgram::ChildProgram(std::string command, std::chrono::duration<double> timeout)
     : command_(std::move(command)), timeout_(timeout) {
+  errors_ = memfd_create("stderr", MFD_CLOEXEC);
+  if (errors_ < 0)
+    refuse(std::string("cannot be started: ") + std::strerror(errno), "free files or memory");
+  start();
+}
+
+void ChildProgram::restart() {
+  kill_group();
+  close(from_);
+  to_ = from_ = -1;
+  received_.clear();
+  read_ = 0;
+  has_begun_ = false;
+  was_restarted_ = true;
+  start();
+  send(first_);
+}
+
+void ChildProgram::start() {
   // A socket in both directions: writing to a program that is gone is an error, not a signal.
   int ends[2];
-  errors_ = memfd_create("stderr", MFD_CLOEXEC);
-  if (errors_ < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
     refuse(std::string("cannot be started: ") + std::strerror(errno), "free files or memory");
   const pid_t parent = getpid();
   process_ = fork();
@@ -107,6 +125,7 @@ BadInput ChildProgram::refusal(const std::string& what, const std::string& remed
 }
 
 void ChildProgram::send(const std::string& line) {
+  if (first_.empty()) first_ = line;
   const std::string text = line + '\n';
   for (std::size_t sent = 0; sent < text.size();) {
     pollfd ready{to_, POLLOUT, 0};
@@ -162,7 +181,8 @@ std::string ChildProgram::receive(const std::function<bool()>& is_over) {
     char block[65536];
     const ssize_t got = read(from_, block, sizeof block);
     if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) refuse(how_it_ended(), "let it answer until its standard input ends");
+    if (got <= 0)
+      throw ProgramEnded(refusal(how_it_ended(), "let it answer until its standard input ends"));
     received_.append(block, static_cast<std::size_t>(got));
   }
 }

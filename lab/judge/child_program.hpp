@@ -29,6 +29,12 @@ class ProgramFailure : public BadInput {
   std::vector<std::string> printed_;
 };
 
+/// A program has ended before its time.
+class ProgramEnded : public BadInput {
+ public:
+  explicit ProgramEnded(const BadInput& refusal) : BadInput(refusal) {}
+};
+
 /// A program of the user's on the other end of two pipes, line by line. It runs by `sh -c` in a
 /// process group of its own; the group is killed with this object, and when this process dies.
 class ChildProgram {
@@ -44,11 +50,16 @@ class ChildProgram {
   /// Sends one line; a program that is gone is noticed by the next receive().
   void send(const std::string& line);
   /// The next line that the program writes, without its end.
-  /// @throw BadInput naming the program if it is silent for the time-out, ends (with its
-  /// exit code or signal, and the last line of its stderr), or writes more than a mebibyte without
-  /// an end of line
+  /// @throw ProgramEnded if it ends, with its exit code or signal, and the last line of its stderr
+  /// @throw BadInput naming the program if it is silent for the time-out, or writes more than a
+  /// mebibyte without an end of line
   /// @throw Interrupted once `is_over` says so
   std::string receive(const std::function<bool()>& is_over = {});
+
+  /// Ends what is left of it, starts it anew, and sends it the line that it was sent first. It then
+  /// dies with the thread that calls this.
+  void restart();
+  bool was_restarted() const { return was_restarted_; }
 
   /// What it has printed that is no line of the protocol: the first mebibyte of its stderr.
   std::string said() const;
@@ -58,6 +69,7 @@ class ChildProgram {
   BadInput refusal(const std::string& what, const std::string& remedy) const;
 
  private:
+  void start();
   void kill_group();
   std::string how_it_ended();
   bool has_read_all() const;
@@ -66,9 +78,11 @@ class ChildProgram {
   std::chrono::duration<double> timeout_;
   pid_t process_ = -1;
   int to_ = -1, from_ = -1, errors_ = -1;
+  std::string first_;  // line that it was sent
   std::string received_;
   std::size_t read_ = 0;    // of received_, what has been given out
   bool has_begun_ = false;  // whether it has read anything
+  bool was_restarted_ = false;
 };
 
 }  // namespace tempera::lab

@@ -61,7 +61,11 @@ class JudgedCase {
   reference::Law law_;
 };
 
-/// One row of a kernel's matrix: where it goes from one state. What is no state may be among it.
+/// Where the mass of a path goes that raises an error or draws without end: no state, of no record.
+inline const JudgedState lost_state{};
+
+/// One row of a kernel's matrix: where it goes from one state. What is no state may be among it,
+/// and lost_state.
 using KernelRow = std::map<JudgedState, reference::Rational>;
 
 /// A kernel to be judged, by its rows on any case.

@@ -1,12 +1,23 @@
 #include "lab/judge/path_tree.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "base/error.hpp"
 
 namespace tempera::lab {
 
 using reference::Rational;
+
+namespace {
+
+Rational probability_of(const ProgramPath& path) {
+  Rational probability = 1;
+  for (const PathDraw& draw : path) probability *= draw.probability;
+  return probability;
+}
+
+}  // namespace
 
 void PathEnds::add(const PathEnds& other) {
   for (const auto& [state, share] : other.ends) ends[state] += share;
@@ -23,35 +34,78 @@ void MergedPaths::add(const std::string& key, const PathEnds& part) {
   laws_[key].add(part);
 }
 
-KernelRow MergedPaths::resolved(const PathEnds& from) {
-  // Depth first without recursion: a law is resolved once all that it goes on to are.
-  const auto is_ready = [&](const PathEnds& law, std::vector<std::string>& missing) {
-    for (const auto& [key, share] : law.merges)
-      if (!known_.contains(key)) missing.push_back(key);
-    return missing.empty();
-  };
-  const auto sum = [&](const PathEnds& law) {
-    KernelRow row = law.ends;
-    for (const auto& [key, share] : law.merges)
-      for (const auto& [state, part] : known_.at(key)) row[state] += share * part;
-    return row;
-  };
-  std::vector<std::string> open;
-  for (const auto& [key, share] : from.merges) open.push_back(key);
-  while (!open.empty()) {
-    const std::string key = open.back();
-    std::vector<std::string> missing;
-    if (open.size() > 1'000'000) throw Bug("a merge follows from itself");
-    if (known_.contains(key)) {
-      open.pop_back();
-    } else if (is_ready(laws_.at(key), missing)) {
-      known_.emplace(key, sum(laws_.at(key)));
-      open.pop_back();
-    } else {
-      open.insert(open.end(), missing.begin(), missing.end());
+// The laws are linear equations, law = ends + Σ share · law of a merge, in which a program that
+// tries until it likes what it drew goes round. Each merge is put into those that go on at it, in
+// an order in which what follows comes first where nothing goes round.
+void MergedPaths::resolve_all() {
+  std::map<std::string, PathEnds> open;
+  std::map<std::string, std::set<std::string>> before;  // who goes on at a merge
+  for (const auto& [key, law] : laws_) {
+    if (known_.contains(key)) continue;
+    PathEnds rest{law.ends, {}};
+    for (const auto& [next, share] : law.merges) {
+      if (const auto found = known_.find(next); found != known_.end()) {
+        for (const auto& [state, part] : found->second) rest.ends[state] += share * part;
+      } else {
+        rest.merges[next] += share;
+        before[next].insert(key);
+      }
     }
+    open.emplace(key, std::move(rest));
   }
-  return sum(from);
+  std::vector<std::string> eliminated;
+  std::map<std::string, PathEnds> laws;                 // of each when it was eliminated
+  std::set<std::pair<std::size_t, std::string>> queue;  // fewest merges to go on at first
+  for (const auto& [key, law] : open) queue.emplace(law.merges.size(), key);
+  while (!queue.empty()) {
+    const std::string key = queue.begin()->second;
+    queue.erase(queue.begin());
+    PathEnds law = std::move(open.at(key));
+    open.erase(key);
+    if (const auto self = law.merges.find(key); self != law.merges.end()) {
+      const Rational leaves = 1 - self->second;
+      law.merges.erase(self);
+      if (leaves == 0) {
+        law.ends = {{lost_state, Rational(1)}};
+      } else {
+        for (auto& [state, share] : law.ends) share /= leaves;
+        for (auto& [next, share] : law.merges) share /= leaves;
+      }
+    }
+    for (const std::string& earlier : before[key]) {
+      const auto other = open.find(earlier);
+      if (other == open.end()) continue;
+      const auto edge = other->second.merges.find(key);
+      if (edge == other->second.merges.end()) continue;
+      queue.erase({other->second.merges.size(), earlier});
+      const Rational share = edge->second;
+      other->second.merges.erase(edge);
+      for (const auto& [state, part] : law.ends) other->second.ends[state] += share * part;
+      for (const auto& [next, part] : law.merges) {
+        other->second.merges[next] += share * part;
+        before[next].insert(earlier);
+      }
+      queue.emplace(other->second.merges.size(), earlier);
+    }
+    eliminated.push_back(key);
+    laws.emplace(key, std::move(law));
+  }
+  // What one went on at when it was eliminated was eliminated after it.
+  for (auto key = eliminated.rbegin(); key != eliminated.rend(); ++key) {
+    const PathEnds& law = laws.at(*key);
+    KernelRow row = law.ends;
+    for (const auto& [next, share] : law.merges)
+      for (const auto& [state, part] : known_.at(next)) row[state] += share * part;
+    known_.emplace(*key, std::move(row));
+  }
+}
+
+KernelRow MergedPaths::resolved(const PathEnds& from) {
+  if (known_.size() < laws_.size()) resolve_all();
+  KernelRow row = from.ends;
+  for (const auto& [key, share] : from.merges)
+    for (const auto& [state, part] : known_.at(key)) row[state] += share * part;
+  return row;
 }
 
 void PathTree::fork(const std::vector<Rational>& tickets, const std::string& address,
@@ -75,6 +129,15 @@ void PathTree::end(const JudgedState& state) {
     found_share_ = shares_.back();
     found_ = path();
   }
+  done();
+}
+
+void PathTree::lose(const std::string& why, const std::string& at) {
+  ++paths_;
+  if (counts()) laws_.back().ends[lost_state] += shares_.back();
+  const ProgramPath draws = path();
+  const Rational probability = probability_of(draws);
+  if (!lost_ || probability > lost_->probability) lost_ = {why, at, draws, probability};
   done();
 }
 
@@ -128,8 +191,9 @@ void PathTree::done() {
   is_whole_ = true;
 }
 
-void PathTree::replace_by(const KernelRow& row) {
+void PathTree::replace_by(const KernelRow& row, std::optional<LostPath> lost) {
   if (is_first_) laws_.front().ends = row;
+  lost_ = std::move(lost);
   is_whole_ = true;
 }
 

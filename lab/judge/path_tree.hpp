@@ -18,6 +18,14 @@ struct PathDraw {
 };
 using ProgramPath = std::vector<PathDraw>;
 
+/// A path that has no end: it raised an error, or drew until it was cut off.
+struct LostPath {
+  std::string why;  ///< the text of the error
+  std::string at;   ///< file:line, if the program says it
+  ProgramPath draws;
+  reference::Rational probability;
+};
+
 /// What a program's paths come to from a state, or from where it merges: where they end, and at
 /// which merges they go on.
 struct PathEnds {
@@ -33,11 +41,14 @@ class MergedPaths {
   /// Whether nobody has followed this merge yet.
   bool enter(const std::string& key);
   void add(const std::string& key, const PathEnds& part);
-  /// Where the paths end that go on at merges: each law is resolved once.
+  /// Where the paths end that go on at merges: each law is resolved once. What goes round for ever
+  /// ends at lost_state.
   /// @pre what follows every merge has been walked
   KernelRow resolved(const PathEnds& from);
 
  private:
+  void resolve_all();
+
   std::mutex mutex_;
   std::map<std::string, PathEnds> laws_;
   std::map<std::string, KernelRow> known_;  // resolved
@@ -58,13 +69,16 @@ class PathTree {
   void fork(const std::vector<reference::Rational>& tickets, const std::string& address,
             bool is_dealt);
   void end(const JudgedState& state);
+  /// The present path has no end.
+  void lose(const std::string& why, const std::string& at);
   /// A subtree that another process takes.
   void skip();
   /// Whether the program is to go on here, being the first.
   bool merge(const std::string& key);
 
-  /// The whole law at once, of a program that is run again for each path.
-  void replace_by(const KernelRow& row);
+  /// The whole law at once, of a program that is run again for each path, and the likeliest of its
+  /// paths that have no end.
+  void replace_by(const KernelRow& row, std::optional<LostPath> lost);
 
   /// Whether all subtrees are there.
   bool is_whole() const { return is_whole_; }
@@ -74,8 +88,10 @@ class PathTree {
   /// subtrees.
   double share_done() const;
   const PathEnds& ends() const { return laws_.front(); }
-  /// The draws since the last merge.
+  /// The draws of the present path.
   ProgramPath path() const;
+  /// The likeliest path that has no end.
+  const std::optional<LostPath>& lost() const { return lost_; }
   /// Keeps the likeliest path to this state, for path_to().
   void look_for(const JudgedState& to) { wanted_ = to; }
   const std::optional<ProgramPath>& path_to() const { return found_; }
@@ -102,6 +118,7 @@ class PathTree {
   bool is_whole_ = false;
   std::optional<JudgedState> wanted_;
   std::optional<ProgramPath> found_;
+  std::optional<LostPath> lost_;
   reference::Rational found_share_ = 0;
 };
 

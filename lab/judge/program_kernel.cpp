@@ -62,7 +62,7 @@ ProgramKernel::~ProgramKernel() = default;
 /// Here and not in the threads that work: a program dies with the thread that has started it.
 void ProgramKernel::start(const JudgedCase& judged, const std::vector<Power>& powers, bool is_whole,
                           std::size_t processes) {
-  const std::string greeting = greeting_of(judged, powers, is_whole);
+  const std::string greeting = greeting_of(judged, powers, is_whole, cut_below(limits_.within));
   std::string of_case = greeting + model_json(judged.model());
   for (const auto& [tokens, probability] : judged.target().law.value_or(TargetLaw()))
     of_case += judged.name({tokens}) + reference::to_string(probability);
@@ -133,6 +133,8 @@ void ProgramKernel::work(const std::vector<std::function<void(Process&)>>& tasks
     }
   }
   is_stopped_ = false;
+  for (const auto& process : processes_)
+    if (!thrown && process->program->was_restarted()) process->program->restart();
   if (!thrown) return;
   stop();  // nothing of it is left running, and the next case starts it anew
   of_case_.clear();
@@ -146,6 +148,42 @@ void ProgramKernel::work(const std::vector<std::function<void(Process&)>>& tasks
   }
 }
 
+ProgramStep::Settings ProgramKernel::settings_of(std::size_t records, bool is_pure,
+                                                 std::function<void(double)> one_path) {
+  ProgramStep::Settings settings;
+  settings.requests = limits_.requests;
+  settings.records = records;
+  settings.is_pure = is_pure;
+  settings.within = limits_.within;
+  settings.is_over = [this] { return is_over(); };
+  settings.one_path = std::move(one_path);
+  settings.seeded = [this](const std::string& seed) {
+    const std::scoped_lock lock(mutex_);
+    seeds_.insert(seed);
+  };
+  return settings;
+}
+
+void ProgramKernel::note_loss(const JudgedCase& judged, const JudgedState& from,
+                              const std::optional<LostPath>& path) {
+  const std::scoped_lock lock(mutex_);
+  if (path && (!loss_ || path->probability > loss_->path.probability))
+    loss_ = Loss{judged.name(from), judged.model().name(), judged.horizon(), *path};
+}
+
+/// What follows a merge may be lost for more than the path that was walked.
+void ProgramKernel::check_loss(const JudgedCase& judged, const JudgedState& from,
+                               const KernelRow& law) const {
+  const auto lost = law.find(lost_state);
+  if (lost == law.end() || lost->second <= limits_.within) return;
+  processes_.front()->program->refuse(
+      "has paths without an end, of probability " + Notation({lost->second}).text_of(lost->second) +
+          " from (" + judged.name(from) + ") of model " + judged.model().name() + ", horizon " +
+          std::to_string(judged.horizon()) +
+          (loss_ ? "; the likeliest " + text_of(loss_->path) : std::string()),
+      "mend the program, or leave so much out by --within");
+}
+
 /// What one run from a state came to.
 struct ProgramKernel::Walked {
   PathEnds ends;
@@ -154,11 +192,11 @@ struct ProgramKernel::Walked {
 
 ProgramKernel::Walked ProgramKernel::walked_from(Process& process, const JudgedCase& judged,
                                                  const JudgedState& from, MergedPaths& merged) {
-  const ProgramStep::Settings settings{limits_.requests, records_, limits_.is_pure,
-                                       [&] { return is_over(); }, [&](double) { ++paths_; }};
+  const auto settings = settings_of(records_, limits_.is_pure, [&](double) { ++paths_; });
   const auto run = [&](ProgramStep& step) {
     PathTree tree(merged, true, true);
     step.run(from, {}, tree);
+    note_loss(judged, from, tree.lost());
     return tree.ends();
   };
   ProgramStep first(*process.program, judged, settings);
@@ -198,6 +236,7 @@ std::map<JudgedState, KernelRow> ProgramKernel::rows_of(const JudgedCase& judged
     for (std::size_t x = 0; x < states.size(); ++x) {
       KernelRow row = merged.resolved(ends[x]);
       check_sum(*processes_.front()->program, row);
+      check_loss(judged, states[x], row);
       if (is_second && row != rows[states[x]])
         refuse_other_law(*processes_.front()->program, judged, states[x]);
       rows[states[x]] = std::move(row);
@@ -217,16 +256,15 @@ KernelRow ProgramKernel::row(const JudgedCase& judged, const JudgedState& from) 
 PathEnds ProgramKernel::share_of(Process& process, const JudgedCase& judged,
                                  const ProgramStep::Share& share, MergedPaths& merged,
                                  std::atomic<double>& walked) {
-  const ProgramStep::Settings settings{limits_.requests, 1, limits_.is_pure,
-                                       [&] { return is_over(); },
-                                       [&](double now) {
-                                         ++paths_;
-                                         walked = now;
-                                       }};
+  const auto settings = settings_of(1, limits_.is_pure, [&](double now) {
+    ++paths_;
+    walked = now;
+  });
   PathTree tree(merged, share.mine == 0);
   ProgramStep step(*process.program, judged, settings);
   step.run({{}}, share, tree);
   process.takes_cases = process.takes_cases || step.takes_cases();
+  note_loss(judged, {{}}, tree.lost());
   return tree.ends();
 }
 
@@ -255,6 +293,7 @@ KernelRow ProgramKernel::law(const JudgedCase& judged, const std::vector<Power>&
   };
   KernelRow law = run(0);
   check_sum(*processes_.front()->program, law);
+  check_loss(judged, {{}}, law);
   if (!limits_.is_pure && run(1) != law)
     processes_.front()->program->refuse(
         "is not deterministic given its draws: run twice, its law is not the same",
@@ -266,8 +305,7 @@ std::optional<ProgramPath> ProgramKernel::path(const JudgedCase& judged, const J
                                                const JudgedState& to) {
   start(judged, judged.target().powers, false, 1);
   std::optional<ProgramPath> path;
-  const ProgramStep::Settings settings{limits_.requests, records_, true, [&] { return is_over(); },
-                                       [&](double) { ++paths_; }};
+  const auto settings = settings_of(records_, true, [&](double) { ++paths_; });
   MergedPaths merged;
   PathTree tree(merged);
   tree.look_for(to);
@@ -277,8 +315,7 @@ std::optional<ProgramPath> ProgramKernel::path(const JudgedCase& judged, const J
 
 std::optional<ProgramPath> ProgramKernel::path_to(const JudgedCase& judged,
                                                   const JudgedState& answer) {
-  const ProgramStep::Settings settings{limits_.requests, 1, true, [&] { return is_over(); },
-                                       [&](double) { ++paths_; }};
+  const auto settings = settings_of(1, true, [&](double) { ++paths_; });
   MergedPaths merged;
   PathTree tree(merged);
   tree.look_for(answer);

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -31,6 +32,7 @@ class ProgramKernel {
     std::size_t requests = 10'000;                                     ///< of one path
     std::size_t processes = 1;
     bool is_pure = false;  ///< asserted: a step is a function of its state, and is run once
+    reference::Rational within = 0;  ///< what may be lost on paths without an end
     /// When TimeIsOver is thrown; nothing for never.
     std::optional<std::chrono::steady_clock::time_point> until = std::nullopt;
   };
@@ -38,6 +40,12 @@ class ProgramKernel {
     std::size_t done = 0, states = 0;  ///< of the case that is walked
     std::size_t paths = 0;             ///< of all cases
     double share = 0.0;                ///< of the case, from 0 to 1, as far as is known
+  };
+  /// What was left out of a case.
+  struct Loss {
+    std::string from, model;
+    std::size_t horizon = 0;
+    LostPath path;  ///< the likeliest
   };
   ProgramKernel(std::string command, const Limits& limits);
   ~ProgramKernel();
@@ -63,10 +71,19 @@ class ProgramKernel {
   void on_progress(std::function<void(const Progress&)> report) { report_ = std::move(report); }
   /// Lines that the program has printed, each once, in the order of their first printing.
   const std::vector<std::string>& printed();
+  /// Seeds that the program has given to its generators, each with its place.
+  const std::set<std::string>& seeds() const { return seeds_; }
+  /// The likeliest path without an end that was left out.
+  const std::optional<Loss>& loss() const { return loss_; }
   Limits& limits() { return limits_; }
 
  private:
   struct Process;
+  ProgramStep::Settings settings_of(std::size_t records, bool is_pure,
+                                    std::function<void(double)> one_path);
+  void note_loss(const JudgedCase& judged, const JudgedState& from,
+                 const std::optional<LostPath>& path);
+  void check_loss(const JudgedCase& judged, const JudgedState& from, const KernelRow& law) const;
   void start(const JudgedCase& judged, const std::vector<reference::Power>& powers, bool is_whole,
              std::size_t processes);
   void stop();
@@ -92,6 +109,9 @@ class ProgramKernel {
   std::function<void(const Progress&)> report_;
   std::vector<std::string> printed_;
   std::set<std::string> known_lines_;
+  std::mutex mutex_;  // of what the threads that work note
+  std::set<std::string> seeds_;
+  std::optional<Loss> loss_;
 };
 
 }  // namespace tempera::lab

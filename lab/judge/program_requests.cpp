@@ -40,7 +40,7 @@ json state_json(const JudgedState& state) {
 }
 
 std::string greeting_of(const JudgedCase& judged, const std::vector<reference::Power>& powers,
-                        bool is_whole) {
+                        bool is_whole, const Rational& cut) {
   const auto& model = judged.model();
   json terminal = json::array();
   for (Token v = 0; v < model.vocabulary_size(); ++v)
@@ -57,6 +57,7 @@ std::string greeting_of(const JudgedCase& judged, const std::vector<reference::P
     greeting["rows"].push_back({json(prefix), fractions_of(row)});
   greeting["default"] = model.default_row() ? fractions_of(*model.default_row()) : json(nullptr);
   if (is_whole) greeting["whole"] = true;
+  if (cut != 0) greeting["cut"] = reference::to_string(cut);
   return greeting.dump();
 }
 

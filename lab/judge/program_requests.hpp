@@ -42,8 +42,9 @@ class ProgramRequests {
 
 /// What the program is told once: vocabulary, terminal tokens, horizon, these powers, the rows of
 /// the model, and whether it is asked for a whole answer.
+/// cut: the probability below which it may leave out a path that draws on and on; 0 for never.
 std::string greeting_of(const JudgedCase& judged, const std::vector<reference::Power>& powers,
-                        bool is_whole);
+                        bool is_whole, const reference::Rational& cut);
 /// A state as the program is given it.
 nlohmann::json state_json(const JudgedState& state);
 

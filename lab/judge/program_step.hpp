@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,12 +16,14 @@ namespace tempera::lab {
 class ProgramStep {
  public:
   struct Settings {
-    std::size_t requests = 10'000;  ///< of one path
-    std::size_t records = 1;        ///< of a state
-    bool is_pure = false;           ///< each path is run once
-    std::function<bool()> is_over;  ///< whether to give up
+    std::size_t requests = 10'000;   ///< of one path
+    std::size_t records = 1;         ///< of a state
+    bool is_pure = false;            ///< each path is run once
+    reference::Rational within = 0;  ///< mass that may be lost on paths without an end
+    std::function<bool()> is_over;   ///< whether to give up
     /// Told of each path, and how much of the tree has been walked (0 if that is not known).
     std::function<void(double)> one_path;
+    std::function<void(const std::string&)> seeded;  ///< told of each seed that the program says
   };
   ProgramStep(ChildProgram& program, const JudgedCase& judged, const Settings& settings)
       : program_(program), requests_(program, judged), judged_(judged), settings_(settings) {}
@@ -43,16 +46,28 @@ class ProgramStep {
  private:
   using Decisions = DecisionWalk<reference::Rational>;
 
+  /// A line of a program, and what it is answered.
+  struct Exchange {
+    std::string line, answer;
+    enum class Kind { question, draw, below } kind = Kind::question;
+  };
+  class Ahead;
   /// Walks every path of a program that draws and does not fork, by running it again, each twice.
-  void replay(const JudgedState& from, std::vector<std::string> questions,
+  /// Answers that are known are sent ahead of their requests.
+  void replay(const JudgedState& from, const std::vector<std::string>& questions,
               const std::string& first_line, PathTree& tree);
-  JudgedState run_path(const JudgedState& from, Decisions& decisions, std::string line,
-                       std::vector<std::string>& transcript, bool is_first);
-  std::string answer(const nlohmann::json& asked, const std::string& line, Decisions& decisions);
+  /// Follows a path to its end, whose first `known` exchanges have been before and are answered
+  /// ahead. Nothing if it has none.
+  std::optional<JudgedState> run_path(const JudgedState& from, Decisions& decisions, Ahead& ahead,
+                                      std::string line, std::size_t known,
+                                      std::vector<Exchange>& path, LostPath& lost);
+  Exchange answered(const nlohmann::json& asked, const std::string& line, Decisions& decisions);
   [[noreturn]] void refuse_other(const JudgedState& from, const std::string& before,
                                  const std::string& now) const;
   [[noreturn]] void refuse_error(const JudgedState& from, const nlohmann::json& error,
                                  const PathTree& tree) const;
+  void check_lost(const JudgedState& from, const std::optional<LostPath>& likeliest,
+                  const reference::Rational& all) const;
   std::string key_of(const nlohmann::json& asked, const std::string& line) const;
 
   ChildProgram& program_;
@@ -60,6 +75,8 @@ class ProgramStep {
   const JudgedCase& judged_;
   const Settings& settings_;
   bool takes_cases_ = false, has_merged_ = false;
+  std::map<std::string, Exchange> answers_;               // to questions that were asked before
+  std::map<std::string, std::vector<Rational>> tickets_;  // of draws that were asked before
   std::vector<std::string> transcript_;
   const std::vector<std::string>* before_ = nullptr;
 };
@@ -72,10 +89,20 @@ class Notation {
   std::string text_of(const reference::Rational& number) const;
   /// The draws of a path, in order: "sampler.py:12 1 with 1/3, …".
   std::string text_of(const ProgramPath& path) const;
+  /// The last draws of a path that has no end.
+  std::string text_of_last(const ProgramPath& path) const;
 
  private:
   bool is_of_fractions_;
 };
+
+/// What is said of a path that has no end: why, where, its probability and its last draws.
+std::string text_of(const LostPath& lost);
+/// The same without why.
+std::string place_text(const LostPath& lost);
+/// The probability below which a path that draws on and on is cut off, if so much may be lost; 0
+/// for never.
+reference::Rational cut_below(const reference::Rational& within);
 
 /// The numbers of a path, for the notation of what it is shown with.
 std::vector<reference::Rational> numbers_of(const ProgramPath& path);

@@ -1,5 +1,6 @@
 #include "lab/judge/verdict.hpp"
 
+#include <algorithm>
 #include <tuple>
 
 #include "base/error.hpp"
@@ -63,12 +64,15 @@ KernelVerdict judge_kernel(const JudgedKernel& kernel, const JudgedCase& judged,
   verdict.states = n;
   Matrix matrix(n, n);
   Smallest<KernelVerdict::Escape> escapes;
+  Law lost(n);
   for (std::size_t x = 0; x < n; ++x) {
     const JudgedState from = judged.state(x);
     Rational total = 0;
     for (const auto& [state, probability] : kernel(judged, from)) {
       total += probability;
-      if (const auto y = judged.find(state))
+      if (state == lost_state)
+        lost[x] += probability;
+      else if (const auto y = judged.find(state))
         matrix(x, *y) += probability;
       else
         escapes.offer(judged.tokens(x), x, 0, {judged.name(from), judged.name(state), probability});
@@ -80,20 +84,31 @@ KernelVerdict judge_kernel(const JudgedKernel& kernel, const JudgedCase& judged,
   Smallest<KernelVerdict::Unbalanced> unbalanced;
   Smallest<KernelVerdict::Moved> moved;
   Law after(n);
+  Rational all_lost = 0;
+  for (std::size_t x = 0; x < n; ++x) {
+    all_lost += target[x] * lost[x];
+    verdict.lost = std::max(verdict.lost, lost[x]);
+  }
+  // Whether a number is wrong whatever the part of `missing` is that belongs to it.
+  const auto is_wrong = [&](const Rational& number, const Rational& missing,
+                            const Rational& right) {
+    return number - right > rounding || right - number > rounding + missing;
+  };
   for (std::size_t x = 0; x < n; ++x) {
     for (std::size_t y = 0; y < n; ++y) {
       after[y] += target[x] * matrix(x, y);
       if (y <= x) continue;
       const Rational forward = target[x] * matrix(x, y);
       const Rational reverse = target[y] * matrix(y, x);
-      if (abs(Rational(forward - reverse)) > rounding)
+      if (is_wrong(forward, target[x] * lost[x], reverse) &&
+          is_wrong(reverse, target[y] * lost[y], forward))
         unbalanced.offer(
             judged.tokens(x) + judged.tokens(y), x, y,
             {judged.name(judged.state(x)), judged.name(judged.state(y)), forward, reverse});
     }
   }
   for (std::size_t x = 0; x < n; ++x)
-    if (abs(Rational(after[x] - target[x])) > rounding)
+    if (is_wrong(after[x], all_lost, target[x]))
       moved.offer(judged.tokens(x), x, 0, {judged.name(judged.state(x)), target[x], after[x]});
   verdict.unbalanced = unbalanced.found();
   verdict.moved = moved.found();
@@ -101,7 +116,9 @@ KernelVerdict judge_kernel(const JudgedKernel& kernel, const JudgedCase& judged,
   verdict.irreducible = reaches_all(matrix, target, true) && reaches_all(matrix, target, false);
   if (verdict.stochastic() && n <= judged_limit_law) {
     try {
-      verdict.tv_limit = reference::total_variation(exact_stationary_law(matrix), target);
+      Matrix staying = matrix;
+      for (std::size_t x = 0; x < n; ++x) staying(x, x) += lost[x];
+      verdict.tv_limit = reference::total_variation(exact_stationary_law(staying), target);
     } catch (const ReducibleChain&) {
       verdict.tv_limit.reset();  // more than one stationary law
     }

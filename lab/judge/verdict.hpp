@@ -37,6 +37,8 @@ struct KernelVerdict {
   std::optional<Unbalanced> unbalanced;  ///< nothing if the kernel is reversible
   bool irreducible = false;              ///< over the states that the target gives mass
   reference::Rational tv_one_step;       ///< TV(ΠP, Π)
+  /// The most mass that one state loses on paths without an end.
+  reference::Rational lost = 0;
   /// TV of the one stationary law to the target; nothing if there is none, or above
   /// judged_limit_law states.
   std::optional<reference::Rational> tv_limit;
@@ -52,7 +54,8 @@ struct KernelVerdict {
 ///
 /// rounding: how far a mass, or a flow, may be off without being called so; 0 is exact. For
 /// programs whose decisions are rounded to floating point, whose user says how far that may move
-/// them.
+/// them. Mass at lost_state may be at any state: a flow or a mass is wrong if it is wrong wherever
+/// that mass is. tv_one_step leaves it out, and tv_limit leaves it at its state.
 /// @throw whatever the kernel throws
 KernelVerdict judge_kernel(const JudgedKernel& kernel, const JudgedCase& judged,
                            const reference::Rational& rounding = 0);

@@ -15,8 +15,10 @@ LawComparison compare_laws(const KernelRow& answers, const TargetLaw& other,
                            const Rational& within) {
   LawComparison comparison;
   std::set<std::pair<std::size_t, std::vector<Token>>> records;
+  const auto without_end = answers.find(lost_state);
+  const Rational lost = without_end == answers.end() ? Rational(0) : without_end->second;
   for (const auto& [answer, probability] : answers)
-    records.emplace(answer.front().size(), answer.front());
+    if (answer != lost_state) records.emplace(answer.front().size(), answer.front());
   for (const auto& [record, probability] : other) records.emplace(record.size(), record);
   for (const auto& [length, record] : records) {
     const auto of_program = answers.find({record});
@@ -25,7 +27,8 @@ LawComparison compare_laws(const KernelRow& answers, const TargetLaw& other,
     const Rational theirs = of_other == other.end() ? Rational(0) : of_other->second;
     const Rational apart = abs(Rational(mine - theirs));
     comparison.tv += apart / 2;
-    if (apart > within && !comparison.difference) comparison.difference = {record, mine, theirs};
+    const bool differs = apart > within + (mine < theirs ? lost : Rational(0));
+    if (differs && !comparison.difference) comparison.difference = {record, mine, theirs};
   }
   return comparison;
 }

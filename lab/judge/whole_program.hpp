@@ -21,7 +21,8 @@ struct LawComparison {
   bool is_equal() const { return !difference; }
 };
 
-/// within: how far two probabilities may be apart and be called equal; 0 is exact.
+/// within: how far two probabilities may be apart and be called equal; 0 is exact. Mass of the
+/// answers at lost_state may belong to any answer.
 LawComparison compare_laws(const KernelRow& answers, const TargetLaw& other,
                            const reference::Rational& within);
 

@@ -2,7 +2,7 @@
 import random
 import sys
 
-from . import of_numpy, of_random
+from . import lab, of_numpy, of_random, seeding
 
 _NAMES = {
     "random": lambda module: of_random.states(),
@@ -42,10 +42,11 @@ def states():
 
 
 def check(before):
-    """@raise TypeError naming the package whose generator has moved since states() gave `before`."""
+    """@raise lab.Refused naming the package whose generator has moved since states() gave `before`."""
+    seeding.end()
     for name, state in states().items():
         if name in before and before[name] != state:
             kind = name if isinstance(name, str) else f"a generator of {type(_watched[name]).__module__.split('.')[0]}"
             held = f" ({'; '.join(sorted(unreached))})" if unreached else ""
-            raise TypeError(f"{kind} has drawn without tempera_check being asked: a function of it was bound early under a "
+            raise lab.Refused(f"{kind} has drawn without tempera_check being asked: a function of it was bound early under a "
                             f"name that could not be found{held}, or is called from compiled code; call it by its module")

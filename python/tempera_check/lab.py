@@ -2,6 +2,7 @@
 
 The walks that answer are in walks.py.
 """
+import contextlib
 import os
 import sys
 from fractions import Fraction
@@ -17,13 +18,43 @@ class Abandoned(BaseException):
     """Ends a path whose rest is known or is another process's to take. A program must let it pass."""
 
 
+class Endless(BaseException):
+    """A path draws on and on, and is cut off. A program must let it pass."""
+
+
+class Refused(TypeError):
+    """What cannot be answered: the judgement ends."""
+
+
 class NotDeterministic(Exception):
     """The same decisions led to other tickets."""
+
+
+@contextlib.contextmanager
+def paused():
+    """Within, chance is Python's own."""
+    global walk
+    outer, walk = walk, None
+    try:
+        yield
+    finally:
+        walk = outer
 
 
 def is_deciding():
     """Whether a step runs, so that its chance is answered here."""
     return walk is not None
+
+
+def place_of(error):
+    """file:line of the program's innermost line on which an error was raised."""
+    place, trace = "", error.__traceback__
+    while trace is not None:
+        file = trace.tb_frame.f_code.co_filename
+        if _whose(file) == "the program's":
+            place = f"{os.path.basename(file)}:{trace.tb_lineno}"
+        trace = trace.tb_next
+    return place
 
 
 def _whose(file):

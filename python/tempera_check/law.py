@@ -1,7 +1,7 @@
 """The exact law of a step, within this process."""
 from fractions import Fraction
 
-from . import early_names, guard, walks
+from . import early_names, guard, lab, seeding, walks
 from .lazy import Undrawn
 
 
@@ -58,6 +58,9 @@ class Collected:
     def skip(self):
         self._done()
 
+    def lost(self, error, place):
+        raise error if isinstance(error, Exception) else RecursionError(f"{error}, at {place}")
+
     def law(self):
         known = {}
 
@@ -74,21 +77,30 @@ class Collected:
 
 
 def law(step, *arguments):
-    """{what step(*arguments) returns: its exact probability}: every decision taken in turn. The values must have a hash."""
+    """{what step(*arguments) returns: its exact probability}: every decision taken in turn. The values must have a hash.
+
+    @raise lab.NotDeterministic if a second run has another law
+    """
     early_names.install()
-    collected = Collected()
+    seeding.is_whole, seeding.report = False, None
     walks.Trial().seconds(lambda: step(*arguments))  # libraries make names and caches in a first call, some by chance
     before = guard.states()
-    walks.Replay(collected, walks.Share()).run(lambda: _hashable(step(*arguments)))
-    guard.check(before)
-    return collected.law()
+    laws = []
+    for _ in range(2):
+        collected = Collected()
+        walks.Replay(collected, walks.Share()).run(lambda: _hashable(step(*arguments)))
+        guard.check(before)
+        laws.append(collected.law())
+    if laws[0] != laws[1]:
+        raise lab.NotDeterministic("run twice, its law is not the same")
+    return laws[0]
 
 
 def _hashable(value):
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, Undrawn):
-        raise TypeError("the step returns a uniform whose value is not drawn: return what it decides (tempera_check)")
+        raise lab.Refused("the step returns a uniform whose value is not drawn: return what it decides (tempera_check)")
     if isinstance(value, (list, tuple)):
         return tuple(_hashable(v) for v in value)
     return value

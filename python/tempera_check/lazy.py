@@ -90,14 +90,14 @@ class Undrawn:
     """What every number that is not drawn yet refuses: its value."""
 
     def _refuse(self, what):
-        raise TypeError(f"{what} at {lab.address()}: a uniform is split where it is compared: its value cannot be asked "
+        raise lab.Refused(f"{what} at {lab.address()}: a uniform is split where it is compared: its value cannot be asked "
                         "for (tempera_check)")
 
     def __float__(self):
         self._refuse("float()")
 
     def __bool__(self):
-        raise TypeError(f"a uniform has no truth value at {lab.address()}: compare it (tempera_check)")
+        raise lab.Refused(f"a uniform has no truth value at {lab.address()}: compare it (tempera_check)")
 
     def __int__(self):
         self._refuse("int()")
@@ -134,7 +134,7 @@ def exact(value):
     if isinstance(value, (int, Fraction)):
         return Fraction(value)
     if isinstance(value, Undrawn):
-        raise TypeError(f"two uniforms added or compared at {lab.address()}: a uniform is split where it is compared with "
+        raise lab.Refused(f"two uniforms added or compared at {lab.address()}: a uniform is split where it is compared with "
                         "a number (tempera_check)")
     if isinstance(value, numbers.Real) or hasattr(value, "__float__"):
         return Fraction(float(value))

@@ -2,7 +2,7 @@
 import math
 import sys
 
-from . import lab, of_random
+from . import lab, of_random, seeding
 from .lazy import uniform
 from .replacing import count, refusal, replace, replaced
 
@@ -100,10 +100,9 @@ def install(numpy):
             broadcast(size, lambda m, s: -(-uniform().log()).log() * s + m, loc, scale),
     }
     legacy = dict(answers, randint=integers, ranf=real, sample=real,
-                  rand=lambda *size: real(size or None), seed=lambda *_, **__: None,
+                  rand=lambda *size: real(size or None),
                   random_integers=lambda low, high=None, size=None:
                       integers(1 if high is None else low, low if high is None else high, size, endpoint=True))
-    legacy["set_state"] = lambda *_: None
     modern = dict(answers, integers=integers, permuted=lambda x, axis=None, out=None:
                   permutation(x, axis or 0) if out is None and numpy.ndim(x) == 1 else refusal("Generator.permuted")())
 
@@ -111,10 +110,45 @@ def install(numpy):
         """What of a module or class draws: its public functions but those that only know of states."""
         return [name for name in dir(owner) if not name.startswith("_") and callable(getattr(owner, name))
                 and not isinstance(getattr(owner, name), type)
-                and name not in ("default_rng", "get_state", "get_bit_generator", "set_bit_generator", "spawn", "test")]
+                and name not in ("default_rng", "seed", "get_state", "set_state", "get_bit_generator", "set_bit_generator",
+                                 "spawn", "test")]
 
+    first = sys.modules["numpy.random.mtrand"]._rand
     for name in chances_of(chance):
-        replace(chance, name, legacy.get(name))
+        replace(chance, name, legacy.get(name), source=lambda *_: first)
+    own_kind = chance.RandomState
+
+    def keep(generator):
+        """How to put a legacy generator back that was there before the step."""
+        if id(generator) in seeding.fresh:
+            return None
+
+        def kept():
+            state = own_kind.get_state(generator)
+            return plain(state), lambda: own_kind.set_state(generator, state)
+
+        return kept
+
+    def seed(generator, value=None):
+        lasts = keep(generator) is not None
+        if value is None:
+            seeding.forget(generator)
+            return None if lasts else own_kind.seed(generator)
+        is_given = seeding.give(generator, "numpy.MT19937", plain(value), f"numpy.random.seed({seeding.short(value)})",
+                                keep(generator))
+        return own_kind.seed(generator, value) if is_given or not lasts else None
+
+    def set_state(generator, state):
+        now = plain(own_kind.get_state(generator, legacy=not isinstance(state, dict)))
+        if seeding.put(generator, plain(state), now, "numpy.random.set_state", keep(generator)):
+            own_kind.set_state(generator, state)
+
+    def get_state(generator, legacy=True):
+        seeding.save(generator)
+        return own_kind.get_state(generator, legacy)
+
+    for name, answer in (("seed", seed), ("set_state", set_state), ("get_state", get_state)):
+        replace(chance, name, (lambda f: lambda *a, **k: f(first, *a, **k))(answer))
 
     def answering(base, answers):
         """A kind of generator whose methods are answered within a step."""
@@ -127,14 +161,44 @@ def install(numpy):
         for name in chances_of(base):
             answer = answers.get(name)
             replace(Answering, name, answer and (lambda f: lambda self, *a, **k: f(*a, **k))(answer),
-                    f"numpy.random.{base.__name__}.{name}")
+                    f"numpy.random.{base.__name__}.{name}", lambda a, _: a[0])
         return Answering
+
+    def is_seed(value):
+        """Whether what a generator is made from makes it draw the same in every step."""
+        if lab.walk is None or value is None:
+            return False
+        return id(value) in seeding.own if isinstance(value, (chance.BitGenerator, chance.Generator)) else True
 
     if getattr(chance.Generator, "stands_in_for", None) is not None:
         return
     generator, state = answering(chance.Generator, modern), answering(chance.RandomState, legacy)
     kinds = {chance.Generator: lambda old: generator(old.bit_generator),
              chance.RandomState: lambda old: state(old._bit_generator)}
+
+    def make_state(self, seed=None):
+        if lab.walk is not None:
+            seeding.fresh[id(self)] = self
+        with lab.paused():
+            own_kind.__init__(self, seed)
+        if is_seed(seed):
+            give(self, seed, "numpy.MT19937", "numpy.random.RandomState")
+
+    def make_generator(self, bit_generator):
+        chance_generator.__init__(self, bit_generator)
+        if is_seed(bit_generator):
+            seeding.own[id(self)] = self
+
+    def give(made, seed, kind, name):
+        if not isinstance(seed, chance.BitGenerator):
+            seeding.give(made, kind, plain(seed), f"{name}({seeding.short(seed)})")
+        else:
+            seeding.own[id(made)] = made
+
+    chance_generator = chance.Generator
+    state.__init__, generator.__init__ = make_state, make_generator
+    for name, answer in (("seed", seed), ("set_state", set_state), ("get_state", get_state)):
+        replace(state, name, answer)
     generator.stands_in_for, state.stands_in_for = chance.Generator, chance.RandomState
     early.update(kinds)
     for old, new in ((chance.Generator, generator), (chance.RandomState, state)):
@@ -144,8 +208,12 @@ def install(numpy):
     def default_rng(seed=None):
         if isinstance(seed, generator):
             return seed
-        made = own_default(0 if lab.walk is not None and seed is None else seed)
-        return made if type(made) is generator else generator(made.bit_generator)
+        with lab.paused():
+            made = own_default(seed)
+        made = made if type(made) is generator else generator(made.bit_generator)
+        if is_seed(seed):
+            give(made, seed, "numpy.PCG64", "numpy.random.default_rng")
+        return made
 
     default_rng.stands_in_for = own_default
     replaced[id(own_default)] = (own_default, default_rng, "numpy.random.default_rng")
@@ -153,11 +221,27 @@ def install(numpy):
     for name in ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64"):
         base = getattr(chance, name, None)
         if base is not None:
-            bits = type(name, (base,), {"__module__": base.__module__})
+
+            def make_bits(self, seed=None, *more, base=base, name=name, **named):
+                with lab.paused():
+                    base.__init__(self, seed, *more, **named)
+                if is_seed(seed):
+                    give(self, seed, f"numpy.{name}", f"numpy.random.{name}")
+
+            bits = type(name, (base,), {"__module__": base.__module__, "__init__": make_bits})
             replace(bits, "random_raw", None, f"numpy.random.{name}.random_raw")
             bits.stands_in_for = base
             replaced[id(base)] = (base, bits, f"numpy.random.{name}")
             setattr(chance, name, bits)
+
+
+def plain(state):
+    """A state or a seed in numbers that can be compared."""
+    if hasattr(state, "tolist"):
+        return state.tolist()
+    if isinstance(state, dict):
+        return {key: plain(value) for key, value in state.items()}
+    return tuple(map(plain, state)) if isinstance(state, (tuple, list)) else state
 
 
 early = {}  # kinds of generators whose instances may have been made early, and how to make one that answers

@@ -3,7 +3,7 @@ import math
 import os
 import random
 
-from . import lab
+from . import lab, seeding
 from .lazy import Undrawn, python_log, uniform
 from .replacing import fast_replace, replace, replace_all
 
@@ -52,7 +52,7 @@ def choice(items):
 
 def bits(k):
     if k > 16:
-        raise TypeError(f"tempera_check has no stand-in for {k} random bits at once, asked for at {lab.address()}: "
+        raise lab.Refused(f"tempera_check has no stand-in for {k} random bits at once, asked for at {lab.address()}: "
                         "draw what they decide")
     return below(2**k)
 
@@ -80,30 +80,75 @@ ANSWERS = {
     "getrandbits": bits,
     "expovariate": exponential,
     "binomialvariate": binomial,
-    "seed": lambda *_, **__: None,
-    "setstate": lambda *_: None,
 }
 REFUSED = ("gauss", "normalvariate", "lognormvariate", "vonmisesvariate", "gammavariate", "betavariate", "paretovariate",
            "weibullvariate", "triangular", "randbytes")
 
 
+def _keep(generator):
+    """How to put a generator back that was there before the step."""
+    if id(generator) in seeding.fresh:
+        return None
+
+    def keep():
+        state = getstate(generator)
+        return state, lambda: setstate(generator, state)
+
+    return keep
+
+
+def seed(generator, own_seed, value, arguments):
+    """seed(value) of a generator within a step."""
+    lasts = _keep(generator) is not None
+    if value is None:
+        seeding.forget(generator)
+        return None if lasts else own_seed(generator, *arguments)
+    name = "random" if generator is random._inst else "random.Random"
+    is_given = seeding.give(generator, "random", value, f"{name}.seed({seeding.short(value)})", _keep(generator))
+    return own_seed(generator, *arguments) if is_given or not lasts else None
+
+
+def put_state(generator, state):
+    """setstate(state) of a generator within a step."""
+    if seeding.put(generator, state, getstate(generator), "random.setstate", _keep(generator)):
+        setstate(generator, state)
+
+
+def saved_state(generator):
+    """getstate() of a generator within a step."""
+    seeding.save(generator)
+    return getstate(generator)
+
+
 def install():
-    replace_all(random, ANSWERS, REFUSED)
+    inst = random._inst
+    replace_all(random, ANSWERS, REFUSED, lambda *_: inst)
+    replace(random, "setstate", lambda state: put_state(inst, state))
+    replace(random, "getstate", lambda: saved_state(inst))
     # Instances, those of early names too if Python's own methods draw by one of these.
     methods = {name: (lambda answer: lambda self, *a, **k: answer(*a, **k))(answer) for name, answer in ANSWERS.items()}
     methods["_randbelow"] = lambda self, n: below(n)
+    itself = lambda arguments, _: arguments[0]  # noqa: E731
     for name, answer in methods.items():
-        if name != "seed":
-            replace(random.Random, name, answer)
-    own_seed = random.Random.seed
-    if getattr(own_seed, "stands_in_for", None) is None:
-        def seed(self, *arguments, **named):
-            """An instance of a step's own may seed itself; of an early one the state is watched."""
-            return None if lab.walk is not None and id(self) in watched else own_seed(self, *arguments, **named)
+        replace(random.Random, name, answer, source=itself)
+    replace(random.Random, "setstate", put_state)
+    replace(random.Random, "getstate", saved_state)
+    own_seed, own_init = random.Random.seed, random.Random.__init__
 
-        fast_replace(random.Random, "seed", seed)
+    def make(self, *arguments, **named):
+        if lab.walk is not None:
+            seeding.fresh[id(self)] = self
+        own_init(self, *arguments, **named)
+
+    fast_replace(random.Random, "__init__", make)
+    if getattr(own_seed, "stands_in_for", None) is None:
+        def seed_method(self, a=None, version=2):
+            return own_seed(self, a, version) if lab.walk is None else seed(self, own_seed, a, (a, version))
+
+        fast_replace(random.Random, "seed", seed_method)
+        replace(random, "seed", lambda a=None, version=2: seed(inst, own_seed, a, (a, version)))
     for name in REFUSED:
-        replace(random.Random, name, None, f"random.Random.{name}")
+        replace(random.Random, name, None, f"random.Random.{name}", itself)
     for name in ("random", "getrandbits", "_randbelow"):
         replace(random.SystemRandom, name, methods[name])
     replace(random.SystemRandom, "randbytes", None, "random.SystemRandom.randbytes")

@@ -1,7 +1,7 @@
 """What stands in for torch: its functions of chance and the methods of tensors."""
-from . import lab, of_random
+from . import lab, of_random, seeding
 from .lazy import uniform
-from .replacing import refusal, replace, replace_all
+from .replacing import refusal, replace, replace_all, replaced
 from .undrawn_tensor import make_undrawn, undrawn_type
 
 REFUSED = ("randn", "randn_like", "normal", "poisson", "binomial", "_standard_gamma", "_sample_dirichlet", "rrelu",
@@ -128,17 +128,84 @@ def install(torch):
 
         return dropout
 
-    nothing = lambda *_, **__: torch.default_generator  # noqa: E731
+    first, own_kind = torch.default_generator, getattr(torch.Generator, "stands_in_for", torch.Generator)
+
+    def plain(state):
+        return state.numpy().tobytes()
+
+    def keep(generator):
+        """How to put a generator back that was there before the step."""
+        if id(generator) in seeding.fresh:
+            return None
+
+        def kept():
+            state = own_kind.get_state(generator)
+            return plain(state), lambda: own_kind.set_state(generator, state)
+
+        return kept
+
+    def manual_seed(generator, seed, called="torch.manual_seed"):
+        is_given = seeding.give(generator, "torch", int(seed), f"{called}({int(seed)})", keep(generator))
+        if is_given or id(generator) in seeding.fresh:
+            own_kind.manual_seed(generator, seed)
+        return generator
+
+    def seed_by_chance(generator):
+        seeding.forget(generator)
+        return own_kind.initial_seed(generator)
+
+    def set_state(generator, state):
+        if seeding.put(generator, plain(state), plain(own_kind.get_state(generator)), "torch.set_rng_state", keep(generator)):
+            own_kind.set_state(generator, state)
+        return generator
+
+    def get_state(generator):
+        seeding.save(generator)
+        return own_kind.get_state(generator)
+
+    def made_in_step(generator):
+        """One that nobody has seeded draws by a constant seed."""
+        seeding.fresh[id(generator)] = generator
+        seeding.give(generator, "torch", own_kind.initial_seed(generator), "torch.Generator()")
+
+    class Kind(type(own_kind)):
+        def __instancecheck__(cls, value):
+            return isinstance(value, own_kind)
+
+    class Generator(own_kind, metaclass=Kind):
+        def __new__(cls, *arguments, **named):
+            made = own_kind.__new__(cls, *arguments, **named)
+            if lab.walk is not None:
+                made_in_step(made)
+            return made
+
+    if getattr(torch.Generator, "stands_in_for", None) is None:
+        Generator.__module__, Generator.__qualname__, Generator.stands_in_for = "torch", "Generator", own_kind
+        for name, answer in (("manual_seed", lambda g, seed: manual_seed(g, seed, "torch.Generator.manual_seed")),
+                             ("seed", seed_by_chance), ("set_state", set_state), ("get_state", get_state)):
+            replace(Generator, name, answer)
+        torch.Generator = Generator
+        replaced[id(own_kind)] = (own_kind, Generator, "torch.Generator")
+
+    def source(_, named):
+        """The generator of a call."""
+        generator = named.get("generator")
+        if generator is None:
+            return first
+        return _noticed(generator, own_kind)
+
+    nothing = lambda *_, **__: None  # noqa: E731
     replace_all(torch, {
         "rand": rand, "rand_like": lambda input, **named: lazily(input.shape, uniform, **kind(named, input)),
         "multinomial": multinomial, "randint": randint, "randint_like": randint_like, "randperm": randperm,
-        "bernoulli": bernoulli, "manual_seed": nothing, "seed": nothing, "set_rng_state": nothing,
-    }, REFUSED)
-    # torch.random and torch.cuda name the same.
-    for module, names in ((torch.random, ("manual_seed", "seed", "set_rng_state")),
-                          (torch.cuda, ("manual_seed", "manual_seed_all"))):
-        for name in names:
-            replace(module, name, nothing)
+        "bernoulli": bernoulli,
+    }, REFUSED, source)
+    for module in (torch, torch.random):  # which name the same
+        for name, answer in (("manual_seed", manual_seed), ("seed", seed_by_chance), ("set_rng_state", set_state),
+                             ("get_rng_state", get_state)):
+            replace(module, name, (lambda f: lambda *a, **k: f(first, *a, **k))(answer))
+    for name in ("manual_seed", "manual_seed_all"):
+        replace(torch.cuda, name, nothing)
     replace(torch, "dropout", lambda input, p, train: own_dropout(input, p, train) if not train or p == 0
             else refusal("torch.dropout: call eval() of the model")())
     own_dropout = getattr(torch.dropout, "stands_in_for", torch.dropout)
@@ -148,6 +215,33 @@ def install(torch):
             replace(torch.nn.functional, name, unless_training(own))
     for name, method in {"multinomial": multinomial, "bernoulli": bernoulli, "bernoulli_": bernoulli_,
                          "random_": random_, "uniform_": uniform_, "exponential_": exponential_}.items():
-        replace(torch.Tensor, name, method)
+        replace(torch.Tensor, name, method, source=source)
     for name in REFUSED_METHODS:
-        replace(torch.Tensor, name, None, f"torch.Tensor.{name}")
+        replace(torch.Tensor, name, None, f"torch.Tensor.{name}", source)
+
+
+_lasting = {}  # by id: generators of torch's own kind that were drawn from, and the states in which they were left
+
+
+def _noticed(generator, own_kind):
+    """A generator that a step draws from. Of one that was made before it had a stand-in the state shows that it was seeded:
+    outside its own stream it is left in a state that nobody else puts it into."""
+    if type(generator) is not own_kind or id(generator) in seeding.own:
+        return generator
+    known = _lasting.get(id(generator))
+    state = generator.get_state()
+    if known is None:
+        mark = own_kind(generator.device).manual_seed(_MARK).get_state()
+        generator.set_state(mark)
+        _lasting[id(generator)] = generator, mark
+    elif not state.equal(known[1]):
+        def keep():
+            return known[1].numpy().tobytes(), lambda: generator.set_state(known[1])
+
+        seeding.give(generator, "torch", generator.initial_seed(), f"torch.Generator.manual_seed({generator.initial_seed()})", keep)
+        if id(generator) not in seeding.own:
+            generator.set_state(known[1])
+    return generator
+
+
+_MARK = 0x74656d70657261

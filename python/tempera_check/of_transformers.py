@@ -14,7 +14,7 @@ from transformers.generation import GenerationMixin
 from transformers.modeling_outputs import CausalLMOutputWithPast
 from transformers.utils import ModelOutput
 
-from . import lab
+from . import lab, seeding
 from .repeated_calls import RepeatedCalls
 
 
@@ -56,7 +56,7 @@ class CausalLM(PreTrainedModel, GenerationMixin):
         the program has changed.
         """
         own = super().generate
-        if lab.walk is None:
+        if lab.walk is None or seeding.own:
             return own(*arguments, **named)
         try:
             key = _plain([arguments, named, vars(self.generation_config), vars(self.config)])
@@ -111,7 +111,7 @@ class CausalLM(PreTrainedModel, GenerationMixin):
             raise ValueError("tempera_check.CausalLM takes input_ids, not embeddings")
         for name, value in others.items():
             if value is not None and name not in _WITHOUT_EFFECT:
-                raise TypeError(f"tempera_check.CausalLM does not know what {name} is to change: leave it out")
+                raise lab.Refused(f"tempera_check.CausalLM does not know what {name} is to change: leave it out")
         if cache is None:
             cache = past_key_values
         if cache is None and use_cache:
@@ -122,13 +122,13 @@ class CausalLM(PreTrainedModel, GenerationMixin):
             keys, _ = cache.update(keys, keys, 0)
             tokens = keys[:, 0, :, 0].round().long()
             if tokens.shape[1] != cache.get_seq_length():
-                raise TypeError(f"a {type(cache).__name__} holds {tokens.shape[1]} places for {int(cache.get_seq_length())} "
+                raise lab.Refused(f"a {type(cache).__name__} holds {tokens.shape[1]} places for {int(cache.get_seq_length())} "
                                 "tokens, and tempera_check.CausalLM takes caches that hold the tokens alone: use a DynamicCache")
         length, fresh = tokens.shape[1], input_ids.shape[1]
         hidden = None
         if attention_mask is not None:
             if attention_mask.dim() != 2:
-                raise TypeError("tempera_check.CausalLM takes an attention_mask of two dimensions, a row for each text, not of "
+                raise lab.Refused("tempera_check.CausalLM takes an attention_mask of two dimensions, a row for each text, not of "
                                 f"{attention_mask.dim()}")
             hidden = attention_mask[:, :length].tolist()
         first_unseen = len(self._model.vocabulary)

@@ -5,8 +5,9 @@ import json
 import os
 import sys
 import traceback
+from fractions import Fraction
 
-from . import early_names, guard, lab, walks
+from . import early_names, guard, lab, seeding, walks
 from .model import Model
 
 _out = None  # the file descriptor that tempera reads
@@ -61,16 +62,34 @@ class Lines:
             os._exit(0)
         return json.loads(line)["new"]
 
+    def lost(self, error, place):
+        """The path has no end."""
+        _flush_output()
+        self.write(json.dumps({"lost": _text_of(error), "at": place}) + "\n")
+
+    def seed(self, text, place):
+        self.write(json.dumps({"seed": text, "at": place}) + "\n")
+
     def error(self, error):
-        for stream in (sys.stdout, sys.stderr):  # what the program printed is shown with its error
-            try:
-                stream.flush()
-            except (OSError, ValueError):
-                pass
-        text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
+        _flush_output()
         kind = "not deterministic" if isinstance(error, lab.NotDeterministic) else "error"
-        self.write(json.dumps({kind: str(error) if kind != "error" else text, "at": lab.address()}) + "\n")
+        self.write(json.dumps({kind: str(error) if kind != "error" else _text_of(error), "at": lab.address()}) + "\n")
         self.flush()
+
+
+def _flush_output():
+    """What the program printed is shown with its error."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError):
+            pass
+
+
+def _text_of(error):
+    if isinstance(error, lab.Endless):
+        return str(error)
+    return "".join(traceback.format_exception(type(error), error, error.__traceback__))
 
 
 def record(tokens):
@@ -156,6 +175,8 @@ def _run(prepare, lines, source):
 
 def _serve_case(case, prepare, lines, source):
     model = Model(case)
+    seeding.is_whole, seeding.report = bool(case.get("whole")), lines.seed
+    walks.cut = float(Fraction(case.get("cut", "0")))
     step = prepare(model)
     early_names.install()  # of what this has imported
     _compute_in_one_thread()

@@ -8,9 +8,11 @@ import os
 import sys
 import time
 
-from . import lab, of_random
+from . import lab, of_random, seeding
 
 most_decisions = 1000  # on one path
+cut = 0.0  # the probability below which a path that draws on and on is left out
+_DRAWS_BEFORE_CUT = 40
 
 
 class Share:
@@ -34,11 +36,12 @@ class Share:
 class _Node:
     """A decision on the present path, or a merge, which has one way on."""
 
-    __slots__ = ("tickets", "winners", "skipped", "at", "width", "owner", "key")
+    __slots__ = ("tickets", "winners", "skipped", "at", "width", "owner", "key", "draws", "share")
 
-    def __init__(self, tickets, winners, width, owner, key=None):
+    def __init__(self, tickets, winners, width, owner, draws=0, share=1.0, key=None):
         self.tickets, self.winners, self.width, self.owner, self.key = tickets, winners, width, owner, key
         self.skipped, self.at = None, 0
+        self.draws, self.share = draws, share  # before it, since the last merge
 
 
 class _Walk:
@@ -53,20 +56,31 @@ class _Walk:
             return None
         return [self.share.owner(owner, len(winners), i) != self.share.mine for i in range(len(winners))]
 
-    def _refuse_endless(self, decisions):
-        if decisions > most_decisions:
-            raise RecursionError(f"a path draws without end: {most_decisions} times, the last at {lab.address()}; a "
-                                 "program that draws until it likes what it drew has no finite tree")
+    def _leave_out_endless(self, draws, share):
+        if draws >= most_decisions or draws >= _DRAWS_BEFORE_CUT and share < cut:
+            raise lab.Endless(f"a path draws without end, {draws} times until it is cut off")
 
     def _run_path(self, step):
+        seeding.begin()
         lab.walk = self
+        error = None
         try:
             end = step()
         except lab.Abandoned:
             return
+        except (lab.Refused, lab.NotDeterministic):
+            raise
+        except lab.Endless as endless:
+            error = endless
+        except Exception as raised:
+            error = raised
         finally:
             lab.walk = None
-        self.out.end(end)
+            seeding.end()
+        if error is None:
+            self.out.end(end)
+        else:
+            self.out.lost(error, lab.place_of(error))
 
 
 class Replay(_Walk):
@@ -90,9 +104,10 @@ class Replay(_Walk):
                 raise lab.NotDeterministic(f"after the same draws the tickets at {lab.address()} are "
                                            f"{_short(tickets)}, and were {_short(node.tickets)}")
             return node.winners[node.at]
-        self._refuse_endless(self._depth)
         before, owner = self._reached()
-        node = _Node(tickets, winners, before * len(winners), owner)
+        draws, share = self._drawn()
+        self._leave_out_endless(draws, share)
+        node = _Node(tickets, winners, before * len(winners), owner, draws, share)
         node.skipped = self._open(tickets, winners, before, owner)
         self._path.append(node)
         if not self._skip(node):
@@ -105,7 +120,7 @@ class Replay(_Walk):
             if self._path[self._depth - 1].key != key:
                 raise lab.NotDeterministic(f"after the same draws it merges at {_short(key)}")
             return
-        self._path.append(_Node(None, (0,), *self._reached(), key))
+        self._path.append(_Node(None, (0,), *self._reached(), key=key))
         if not self.out.merge(key):
             raise lab.Abandoned
 
@@ -115,6 +130,13 @@ class Replay(_Walk):
             return 1, 0
         last = self._path[-1]
         return last.width, self.share.owner(last.owner, len(last.winners), last.at)
+
+    def _drawn(self):
+        """Draws since the last merge, and their probability."""
+        if not self._path or self._path[-1].tickets is None:
+            return 0, 1.0
+        last = self._path[-1]
+        return last.draws + 1, last.share * (last.tickets[last.winners[last.at]] / sum(last.tickets))
 
     def _skip(self, node):
         """Goes on to the next branch that this process takes; whether there is one."""
@@ -139,7 +161,7 @@ class Forks(_Walk):
     """Divides the process at each decision: a child for each branch, one after the other."""
 
     def run(self, step):
-        self._width, self._owner, self._depth = 1, 0, 0
+        self._width, self._owner, self._draws, self._likelihood = 1, 0, 0, 1.0
         if self._divide():
             return
         code = 1
@@ -153,14 +175,16 @@ class Forks(_Walk):
             leave(code)
 
     def choose(self, tickets, winners):
-        self._depth += 1
-        self._refuse_endless(self._depth)
+        self._leave_out_endless(self._draws, self._likelihood)
+        self._draws += 1
+        before, total = self._likelihood, sum(tickets)
         owner = self._owner
         skipped = self._open(tickets, winners, self._width, owner)
         self._width *= len(winners)
         mine = [i for i in range(len(winners)) if skipped is None or not skipped[i]]
         for i, winner in enumerate(winners):
             self._owner = self.share.owner(owner, len(winners), i)
+            self._likelihood = before * (tickets[winner] / total)
             if skipped is not None and skipped[i]:
                 self.out.skip()
             elif i == mine[-1] and i + 1 == len(winners):
@@ -171,6 +195,7 @@ class Forks(_Walk):
         leave(0)
 
     def merge(self, key):
+        self._draws, self._likelihood = 0, 1.0
         if not self.out.merge(key):
             raise lab.Abandoned
 
@@ -199,19 +224,25 @@ class Trial:
     def choose(self, tickets, winners):
         self._left -= 1
         if self._left < 0:
-            raise RecursionError(f"a path draws without end: {most_decisions} times, the last at {lab.address()}")
+            raise lab.Endless
         return winners[0]
 
     def merge(self, key):
         pass
 
     def seconds(self, step):
+        seeding.begin()
         lab.walk, self._left = self, most_decisions
         begin = time.perf_counter()
         try:
             step()
+        except lab.Refused:
+            raise
+        except (lab.Endless, Exception):
+            pass  # the walk says so
         finally:
             lab.walk = None
+            seeding.end()
         return time.perf_counter() - begin
 
 

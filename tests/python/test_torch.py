@@ -13,6 +13,7 @@ from laws import EIGHTHS, QUARTERS, check_law, check_refused, small
 from tempera_check import law
 from torch import multinomial as early_multinomial
 
+seeded = torch.Generator().manual_seed(3)
 EIGHTH = torch.tensor([0.125, 0.125, 0.75])
 WEIGHTS = torch.tensor([0.5, 0.25, 0.25])
 HALF = {False: Fraction(1, 2), True: Fraction(1, 2)}
@@ -29,7 +30,7 @@ def filled_in_place():
     lambda: early_multinomial(EIGHTH, 1).item(),
     lambda: EIGHTH.multinomial(1).item(),
     lambda: torch.multinomial(torch.stack([EIGHTH, WEIGHTS]), 1)[0].item(),
-    lambda: torch.multinomial(EIGHTH, 1, generator=torch.Generator().manual_seed(3)).item(),
+    lambda: torch.multinomial(EIGHTH, 1, generator=seeded).item(),
     lambda: torch.distributions.Categorical(EIGHTH).sample().item(),
     lambda: small(torch.rand(1)),
     lambda: small(torch.rand(()).item()),
