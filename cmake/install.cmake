@@ -16,7 +16,7 @@ install(DIRECTORY toy_models DESTINATION ${CMAKE_INSTALL_DATADIR}/tempera
   PATTERN "train" EXCLUDE)
 # All that `tempera verify` reads: the claims, the statements of their theorems, the matrices from Coq.
 install(DIRECTORY proofs DESTINATION ${CMAKE_INSTALL_DATADIR}/tempera
-  FILES_MATCHING PATTERN "*.json" PATTERN "*.v" PATTERN "matrices.txt" PATTERN "statements.txt" PATTERN "claims.sealed" PATTERN "check_certificate.py")
+  FILES_MATCHING PATTERN "*.json" PATTERN "*.v" PATTERN "matrices.txt" PATTERN "statements.txt" PATTERN "*.sealed" PATTERN "check_certificate.py")
 # For samplers that are judged by `tempera check`: the Python module and the worked examples.
 install(DIRECTORY python/tempera_check DESTINATION ${CMAKE_INSTALL_DATADIR}/tempera/python
   FILES_MATCHING PATTERN "*.py")

@@ -64,7 +64,7 @@ void add_whole_options(CLI::App& command, CheckOptions& options) {
       command, "--rounds", options.wish.rounds, {0, 64},
       "For the algorithm: rounds in each stage" + default_text(gpu::defaults::exact_rounds));
   add_whole_number(
-      command, "--local-moves", options.wish.local_moves, {1, 64},
+      command, "--local-moves", options.wish.local_moves, {0, 64},
       "For the algorithm: local moves of a round" + default_text(gpu::defaults::local_moves));
   add_whole_number(command, "--sweeps", options.wish.sweeps, {0, 64},
                    "For the algorithm: sweeps in a round" + default_text(gpu::defaults::sweeps));

@@ -130,7 +130,7 @@ std::vector<CLI::Option*> add_exact_compare_options(CLI::App& command,
       add_whole_number(
           command, "--rounds", settings.rounds, {0, 64},
           "For finite models: PPT's rounds in each stage" + default_text(settings.rounds)),
-      add_whole_number(command, "--local-moves", settings.local_moves, {1, 64},
+      add_whole_number(command, "--local-moves", settings.local_moves, {0, 64},
                        "For finite models: local moves of each rung in a round" +
                            default_text(settings.local_moves)),
       add_whole_number(command, "--sweeps", settings.sweeps, {0, 64},

@@ -273,7 +273,7 @@ void add_law(CLI::App& app) {
     if (of_samplers.front()->count() > 0)
       return run_sampler_law(*command,
                              {options->model, options->horizon, options->exact_powers,
-                              options->schedule, options->json},
+                              options->schedule, options->restart_range, options->json},
                              *sampler);
     for (const CLI::Option* option : of_samplers)
       if (option->count() > 0)

@@ -31,46 +31,77 @@ void refuse_given(const CLI::App& command, const std::string& flag, const NamedS
     throw BadInput(flag, std::string(sampler.name) + " does not take it", "leave it out");
 }
 
-/// Refuses what the sampler does not take, and what it takes and is not given.
-void check_options(const CLI::App& command, const gpu::ExactWish& wish,
-                   const NamedSampler& sampler) {
+/// Refuses what the sampler does not take, and what it takes and is not given. What is left open is
+/// what a run would take.
+/// @return its powers
+std::vector<reference::Rational> check_options(const CLI::App& command,
+                                               const SamplerLawModel& asked,
+                                               const SamplerLawOptions& options,
+                                               const gpu::ExactWish& exact,
+                                               const NamedSampler& sampler) {
   const auto refuse = [&](bool takes, std::initializer_list<const char*> flags) {
     for (const char* flag : flags)
       if (!takes) refuse_given(command, flag, sampler);
   };
-  gpu::refuse_without_effect(wish.as_sampler_wish(), sampler, gpu::Spelling::flags);
+  gpu::SamplerWish wish = exact.as_sampler_wish();
+  wish.sampler = options.sampler;
+  static_cast<MoveOptions&>(wish.options) = options.options;
+  if (!options.restart_weights.empty()) wish.restart_weights = options.restart_weights;
+  if (command.get_option("--restart-range")->count() > 0)
+    wish.restart_range =
+        asked.restart_range == "record" ? gpu::RestartRange::record : gpu::RestartRange::horizon;
+  gpu::refuse_without_effect(wish, sampler, gpu::Spelling::flags);
   refuse(sampler.powers == NamedSampler::Powers::ladder, {"--powers"});
   refuse(sampler.powers == NamedSampler::Powers::one, {"--power"});
-  refuse(false, {"--restart", "--restart-range", "--no-matrix"});
+  if (command.get_option("--restart")->count() > 0)
+    throw BadInput("--restart", std::string(sampler.name) + " does not take it",
+                   "give the weights of a run, --restart-weights W,W,...");
+  refuse(false, {"--no-matrix"});
   require(*command.get_option("--horizon"), "give --horizon T");
   if (sampler.takes_particles)
     require(*command.get_option("--particles"), "give the number of particles, --particles N");
   if (sampler.powers == NamedSampler::Powers::ladder)
     require(*command.get_option("--powers"), "give --powers A,B,...");
-  if (sampler.powers == NamedSampler::Powers::one)
-    require(*command.get_option("--power"), "give --power A");
+  // What a run refuses is refused here, by the same lines.
+  wish.horizon = asked.horizon;
+  if (exact.block) wish.block = exact.block;
+  if (sampler.takes_moves)
+    wish.rounds = std::vector{exact.rounds.value_or(gpu::defaults::exact_rounds)};
+  if (!asked.powers.empty()) {
+    wish.powers.emplace();
+    for (const auto& power : asked.powers) wish.powers->push_back(lab::nearest_double(power));
+  }
+  const gpu::SamplerSettings settings = gpu::resolve_sampler(wish, gpu::Spelling::flags);
+  if (!asked.powers.empty()) return asked.powers;
+  std::vector<reference::Rational> powers;
+  for (const double power : settings.powers) powers.emplace_back(power);
+  return powers;
 }
 
-lab::NamedRun run_of(const SamplerLawModel& asked, const std::string& sampler,
-                     const gpu::ExactWish& wish) {
-  std::vector<reference::Rational> powers = asked.powers;
-  if (powers.empty()) powers = {1};
+lab::NamedRun run_of(const SamplerLawModel& asked, const SamplerLawOptions& options,
+                     const gpu::ExactWish& wish, const std::vector<reference::Rational>& powers) {
   const gpu::ExactSettings settings = gpu::resolve_exact(
       wish, asked.horizon, powers.size(), gpu::ExactBlock::of_run, gpu::Spelling::flags);
-  return {sampler,
+  return {options.sampler,
           asked.horizon,
           settings.block,
           powers,
           settings.particles,
           {settings.rounds, settings.local_moves, settings.sweeps},
           settings.schedule,
-          settings.output};
+          settings.output,
+          reference::Irrational::rounded,
+          options.restart_weights,
+          asked.restart_range == "record" ? gpu::RestartRange::record : gpu::RestartRange::horizon,
+          options.options};
 }
 
-/// A walk goes through the joint states of all replicas.
+/// A walk goes through the joint states of all replicas, but for chains that are walked by
+/// themselves.
 void check_size(const lab::NamedRun& run, const reference::FiniteModel& model) {
   const std::size_t records = reference::FixedHorizonSpace(model, run.horizon).size();
-  const std::size_t replicas = std::max(run.powers.size(), run.particles);
+  const std::size_t replicas =
+      run.sampler == "uncoupled-ladder" ? 1 : std::max(run.powers.size(), run.particles);
   if (reference::joint_states_up_to(most_walked_states, records, replicas) > most_walked_states)
     throw BadInput("--horizon",
                    std::to_string(replicas) + " replicas have more than " +
@@ -112,7 +143,9 @@ void print(const SamplerLawModel& asked, const lab::NamedRun& run, const lab::Sa
   line("the same on the model of its own float32 logits", lab::to_scientific(report.tv_own),
        holds ? "   (within the bound)" : "   (OUT OF ITS BOUND)");
   line("expected decode tokens", reference::to_decimal(report.decode_tokens, 9), "");
-  line("the definition's", reference::to_decimal(report.defined_tokens, 9), "");
+  line("the definition's", reference::to_decimal(report.defined_tokens, 9),
+       run.options.early_rejection || run.options.prefetch > 0 ? "   (no move ends or begins early)"
+                                                               : "");
   std::printf("  %12s  %12s  answer\n", "compiled", "defined");
   for (std::size_t s = 0; s < report.records.size(); ++s)
     std::printf("  %12s  %12s  %s\n", lab::to_scientific(lab::to_real(report.answer[s])).c_str(),
@@ -135,7 +168,7 @@ std::vector<CLI::Option*> add_sampler_law_options(CLI::App& command, SamplerLawO
       add_whole_number(
           command, "--rounds", wish.rounds, {0, 64},
           "For a sampler: rounds in each stage" + default_text(gpu::defaults::exact_rounds)),
-      add_whole_number(command, "--local-moves", wish.local_moves, {1, 64},
+      add_whole_number(command, "--local-moves", wish.local_moves, {0, 64},
                        "For a sampler: local moves of each rung in a round" +
                            default_text(gpu::defaults::local_moves)),
       add_whole_number(command, "--sweeps", wish.sweeps, {0, 64},
@@ -143,7 +176,13 @@ std::vector<CLI::Option*> add_sampler_law_options(CLI::App& command, SamplerLawO
       add_whole_number(command, "--particles", wish.particles, {1, 64},
                        "For a sampler: its particles, or answers to choose from"),
       add_whole_number(command, "--output-rung", wish.output_rung, {1, 64},
-                       "For a sampler: the rung k* of the answer (default: the last)")};
+                       "For a sampler: the rung k* of the answer (default: the last)"),
+      add_restart_weights(command, options.restart_weights),
+      command.add_flag("--early-rejection", options.options.early_rejection,
+                       "For a sampler: end proposals whose rejection is certain"),
+      add_whole_number(
+          command, "--prefetch", options.options.prefetch, {0, 8},
+          "For a sampler: local moves of each rung that begin ahead" + default_text(0))};
 }
 
 void run_sampler_law(const CLI::App& command, const SamplerLawModel& asked,
@@ -152,13 +191,12 @@ void run_sampler_law(const CLI::App& command, const SamplerLawModel& asked,
   gpu::ExactWish wish = options.wish;
   if (!asked.schedule.empty())
     wish.schedule = asked.schedule == "deo" ? gpu::Schedule::deo : gpu::Schedule::adj;
-  check_options(command, wish, sampler);
-  const lab::NamedRun run = run_of(asked, options.sampler, wish);
+  const lab::NamedRun run =
+      run_of(asked, options, wish, check_options(command, asked, options, wish, sampler));
   const reference::FiniteModel model = reference::load_finite_model(asked.model);
   check_size(run, model);
   const auto begin = std::chrono::steady_clock::now();
-  const lab::ShippedSampler walked{asked.model, run,
-                                   lab::named_sampler_law(run, model, sampler.program), 0.0};
+  const lab::ShippedSampler walked{asked.model, run, lab::named_sampler_law(run, model), 0.0};
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
   if (asked.json)
     std::cout << to_json(run, walked.report, walked.holds()).dump() << '\n';

@@ -13,6 +13,8 @@ namespace tempera::cli {
 struct SamplerLawOptions {
   std::string sampler;
   gpu::ExactWish wish;
+  std::vector<std::uint64_t> restart_weights;
+  MoveOptions options;
 };
 
 /// What `law` takes with or without --sampler.
@@ -21,6 +23,7 @@ struct SamplerLawModel {
   std::size_t horizon = 0;
   std::vector<reference::Rational> powers;
   std::string schedule;
+  std::string restart_range;
   bool json = false;
 };
 

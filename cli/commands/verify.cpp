@@ -98,7 +98,9 @@ void print(const lab::ClaimResult& line, bool in_full) {
                   : fitted(about, table_columns - below_begins));
   };
   if (in_full) {
-    below(wrapped(claim.statement + " [" + claim.nature + ", " + claim.label + ']', table_columns,
+    std::string labels = claim.label;
+    for (const std::string& alias : claim.aliases) labels += ", " + alias;
+    below(wrapped(claim.statement + " [" + claim.nature + ", " + labels + ']', table_columns,
                   below_begins));
     if (claim.quote)
       below(wrapped(*claim.place + ": \"" + lab::quoted_plainly(*claim.quote) + '"', table_columns,
@@ -133,6 +135,7 @@ nlohmann::ordered_json to_json(const std::optional<std::string>& text) {
 nlohmann::ordered_json to_json(const lab::ClaimResult& line) {
   return {{"id", line.claim.id},
           {"label", line.claim.label},
+          {"aliases", line.claim.aliases},
           {"by", line.claim.is_papers() ? "paper" : "tempera"},
           {"quote", to_json(line.claim.quote)},
           {"place", to_json(line.claim.place)},

@@ -41,6 +41,7 @@ std::map<std::string, Check> all_checks() {
                       sampler_checks(),
                       experiments_text_checks(),
                       exactness_scope_checks(),
+                      exactness_remarks_checks(),
                       experiments_controls_checks()})
     checks.insert(part.begin(), part.end());
   return checks;

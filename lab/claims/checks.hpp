@@ -71,6 +71,7 @@ std::map<std::string, Check> experiments_accuracy_checks();
 std::map<std::string, Check> experiments_metrics_checks();
 std::map<std::string, Check> experiments_text_checks();
 std::map<std::string, Check> exactness_scope_checks();
+std::map<std::string, Check> exactness_remarks_checks();
 std::map<std::string, Check> experiments_controls_checks();
 
 /// Counts instances of a claim and keeps the first that is not so; the verdict follows from them.

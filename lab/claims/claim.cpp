@@ -33,6 +33,13 @@ std::string listed(const std::vector<std::string>& words) {
   return text;
 }
 
+/// "a, b".
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
 /// The verdict and its ground.
 void read_verdict(Claim& claim, const JsonObject& entry, const std::string& where) {
   const std::string word = entry.text("verdict");
@@ -128,11 +135,12 @@ std::vector<Claim> read_claims(const std::string& file) {
   std::set<std::string> ids, checks;
   for (const auto& entry : objects_of(document, file, "see HACKING.md for the form of a claim")) {
     entry.check_keys({"id", "label", "statement", "nature", "verdict"},
-                     {"quote", "place", "extent", "assumption", "witness", "reason", "kind",
-                      "check", "theorem", "pinned", "missing"});
+                     {"aliases", "quote", "place", "extent", "assumption", "witness", "reason",
+                      "kind", "check", "theorem", "pinned", "missing"});
     Claim claim;
     claim.id = entry.text("id");
     claim.label = entry.text("label");
+    if (entry.has("aliases")) claim.aliases = entry.texts("aliases");
     claim.statement = entry.text("statement");
     claim.nature = entry.text("nature");
     claim.quote = entry.optional_text("quote");
@@ -143,6 +151,10 @@ std::vector<Claim> read_claims(const std::string& file) {
     claim.pinned = entry.optional_text("pinned");
     claim.missing = entry.optional_text("missing");
     const std::string where = file + ", claim " + in_quotes(claim.id);
+    std::set<std::string> labels{claim.label};
+    for (const std::string& alias : claim.aliases)
+      if (!labels.insert(alias).second)
+        throw BadInput(where, "has the label " + in_quotes(alias) + " twice", "name each once");
     if (!ids.insert(claim.id).second)
       throw BadInput(where, "is given twice", "give each claim its own id");
     if (std::find(natures.begin(), natures.end(), claim.nature) == natures.end())
@@ -184,6 +196,7 @@ std::string words_digest(const Claim& claim) {
   };
   add("id", claim.id);
   add("label", claim.label);
+  if (!claim.aliases.empty()) add("aliases", joined(claim.aliases));
   add("quote", claim.quote);
   add("place", claim.place);
   add("statement", claim.statement);

@@ -23,6 +23,7 @@ const char* word_for(Verdict verdict);
 struct Claim {
   std::string id;
   std::string label;  ///< the paper's label or, if there is none, its section's; or tempera:…
+  std::vector<std::string> aliases = {};  ///< other labels of the paper's that it decides too
   /// The paper's own words, as its source has them, and where they are printed ("Sec. 3.4, Eq.
   /// 12"); nothing of what the paper does not say: a promise or a remark of tempera's own.
   std::optional<std::string> quote;

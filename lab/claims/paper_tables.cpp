@@ -1,11 +1,13 @@
 #include "lab/claims/paper_tables.hpp"
 
 #include <algorithm>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
 #include "base/in_quotes.hpp"
 #include "base/json_document.hpp"
+#include "base/sha256.hpp"
 #include "base/text_file.hpp"
 #include "lab/claims/record_functions.hpp"
 #include "lab/enumerate/program_walk.hpp"
@@ -31,6 +33,14 @@ PaperTable::Row row_of(const nlohmann::json& entries, std::size_t columns,
       throw BadInput(where, "has an entry that is no text", form);
   }
   return row;
+}
+
+/// The digest of the tables that were compared with the paper; "" if none is kept.
+std::string compared_digest(const std::string& tree) {
+  std::ifstream sealed(tree + "/proofs/paper_tables.sealed");
+  for (std::string line; std::getline(sealed, line);)
+    if (line.ends_with(" paper_tables.json")) return line.substr(0, line.find(' '));
+  return "";
 }
 
 }  // namespace
@@ -59,13 +69,17 @@ reference::Rational& PaperTable::entry(const std::string& group, const std::stri
 
 PaperTables read_paper_tables(const std::string& tree) {
   const std::string file = tree + "/proofs/paper_tables.json";
-  const nlohmann::json document =
-      parse_json(read_text_file(file, "name the tree of tempera with --tree"), file);
+  const std::string text = read_text_file(file, "name the tree of tempera with --tree");
+  const std::string compared = compared_digest(tree);
+  if (compared.empty() || !sha256(text).starts_with(compared))
+    throw BadInput(file, "is not as it was compared with the paper's source",
+                   "run checks/claims --renew --tex PAPER.tex, or take the file as tempera has it");
+  const nlohmann::json document = parse_json(text, file);
   const JsonObject labels(document, file, form);
   PaperTables tables;
   for (const auto& [label, value] : document.items()) {
     const JsonObject object = labels.object(label);
-    object.check_keys({"columns", "groups"}, {});
+    object.check_keys({"columns", "groups"}, {"bold"});
     PaperTable& table = tables[label];
     table.columns = object.texts("columns");
     const JsonObject groups = object.object("groups");
@@ -74,6 +88,16 @@ PaperTables read_paper_tables(const std::string& tree) {
       for (const auto& [row, entries] : rows.items())
         table.groups[group][row] =
             row_of(entries, table.columns.size(), file + ", " + label + ", " + group + ", " + row);
+    }
+    if (!object.has("bold")) continue;
+    const JsonObject bold = object.object("bold");
+    for (const auto& [group, rows] : object.at("bold").items()) {
+      const JsonObject of_group = bold.object(group);
+      for (const auto& [row, columns] : rows.items())
+        for (const std::string& column : of_group.texts(row)) {
+          table.entry(group, row, column);  // refuses what is none
+          table.bold.insert({group, row, column});
+        }
     }
   }
   return tables;

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <array>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,6 +16,8 @@ struct PaperTable {
   using Row = std::vector<std::optional<reference::Rational>>;
   std::vector<std::string> columns;
   std::map<std::string, std::map<std::string, Row>> groups;
+  std::set<std::array<std::string, 3>> bold;  ///< group, row and column of what is printed so
+
 
   /// @throw BadInput naming the group, row and column if it has no such entry
   reference::Rational& entry(const std::string& group, const std::string& row,
@@ -25,9 +29,10 @@ struct PaperTable {
 /// The tables, by the paper's label.
 using PaperTables = std::map<std::string, PaperTable>;
 
-/// proofs/paper_tables.json under `tree`: every table of the paper that a claim is about, typed
-/// once.
-/// @throw BadInput naming file, place and remedy
+/// proofs/paper_tables.json under `tree`: every table of the paper that a claim is about, as it
+/// was compared with the paper's source.
+/// @throw BadInput naming file, place and remedy; if the file is not the one that
+/// proofs/paper_tables.sealed has the digest of, too
 PaperTables read_paper_tables(const std::string& tree);
 
 }  // namespace tempera::lab

@@ -80,14 +80,15 @@ class Numbered {
 class Piece final : public gpu::ChoosingLottery, public gpu::Observer {
  public:
   Piece(Program program, const EnumerableModel& model, const gpu::Ladder& ladder,
-        const gpu::Plan& plan, Cuts cuts, std::size_t largest_batch, CanonicalRecords& canonical,
-        std::vector<Rest> starts)
+        const gpu::Plan& plan, Cuts cuts, std::size_t largest_batch, MoveOptions options,
+        CanonicalRecords& canonical, std::vector<Rest> starts)
       : program_(program),
         model_(model),
         ladder_(ladder),
         plan_(plan),
         cuts_(cuts),
         largest_batch_(largest_batch),
+        options_(options),
         canonical_(canonical),
         starts_(std::move(starts)) {
     for (std::size_t start = 0; start < starts_.size(); ++start) {
@@ -142,6 +143,9 @@ class Piece final : public gpu::ChoosingLottery, public gpu::Observer {
   std::size_t stale_records() const { return stale_records_; }
 
  private:
+  /// The ticket of an acceptance that accepts.
+  static constexpr std::size_t accepting = 0;
+
   using Way = std::pair<std::size_t, std::size_t>;  // a state and the winner of its draw
 
   /// Runs the program from a start along a path, then on until it meets a known state.
@@ -166,6 +170,7 @@ class Piece final : public gpu::ChoosingLottery, public gpu::Observer {
     gpu::Engine engine(model_.model, canonical_.rows(), *this, largest_batch_,
                        gpu::WorkOrder::last_come);
     gpu::Chain chain{engine, model_.context, ladder_};
+    static_cast<MoveOptions&>(chain.options) = options_;
     std::vector<gpu::Task> tasks;
     tasks.push_back(program_(chain, plan_, progress_, this));
     try {
@@ -182,6 +187,7 @@ class Piece final : public gpu::ChoosingLottery, public gpu::Observer {
   std::size_t choose(std::span<const std::uint64_t> tickets, const gpu::Draw& draw) override {
     if (is_over_) throw Stop{};
     if (largest_batch_ > 1) forget_ended();
+    if (options_.early_rejection && largest_batch_ == 1) forget_before(draw.address);
     if (steps_ == path_.size())
       meet(tickets, draw);
     else if (steps_ + 1 == path_.size())
@@ -281,6 +287,16 @@ class Piece final : public gpu::ChoosingLottery, public gpu::Observer {
     }
   }
 
+  /// A rung that is at one move has ended those before it; at a swap all have ended theirs.
+  void forget_before(const gpu::DrawAddress& at) {
+    if (at.purpose == gpu::Purpose::swap) unfinished_.assign(unfinished_.size(), {});
+    if (at.purpose != gpu::Purpose::restart_position &&
+        at.purpose != gpu::Purpose::proposal_token && at.purpose != gpu::Purpose::accept)
+      return;
+    auto& moves = unfinished_[at.rung];
+    moves.erase(moves.begin(), moves.lower_bound(at.turn));
+  }
+
   /// Keeps what was decided since each of a rung's moves began, some ahead of others. A token of a
   /// block extension is in its record when its batch is over, and so is what came of a move or swap
   /// that has ended.
@@ -302,7 +318,13 @@ class Piece final : public gpu::ChoosingLottery, public gpu::Observer {
         break;
       case gpu::Purpose::accept:
         last_turn_[at.rung] = at.turn;
-        moves.erase(moves.begin(), moves.upper_bound(at.turn));
+        // A word that has accepted at a bound decides again when more of the proposal is known.
+        if (options_.early_rejection && winner == accepting) {
+          moves.erase(moves.begin(), moves.lower_bound(at.turn));
+          moves[at.turn].push_back(winner);
+        } else {
+          moves.erase(moves.begin(), moves.upper_bound(at.turn));
+        }
         break;
       case gpu::Purpose::swap:
         if (largest_batch_ == 1) unfinished_.assign(unfinished_.size(), {});
@@ -320,6 +342,7 @@ class Piece final : public gpu::ChoosingLottery, public gpu::Observer {
   const gpu::Plan& plan_;
   Cuts cuts_;
   std::size_t largest_batch_;
+  MoveOptions options_;
   CanonicalRecords& canonical_;
   const std::vector<Rest> starts_;
 
@@ -349,7 +372,8 @@ class Piece final : public gpu::ChoosingLottery, public gpu::Observer {
 
 WalkedProgram walk_program(Program program, const EnumerableModel& model, const gpu::Ladder& ladder,
                            const gpu::Plan& plan, Cuts cuts, std::size_t largest_batch,
-                           std::unique_ptr<gpu::RowLottery> rows, std::size_t most_starts) {
+                           std::unique_ptr<gpu::RowLottery> rows, std::size_t most_starts,
+                           MoveOptions options) {
   CanonicalRecords canonical(model, ladder, std::move(rows));
   WalkedProgram walked;
   std::map<Rest, Rational> rests{{Rest{}, Rational(1)}};
@@ -366,7 +390,7 @@ WalkedProgram walk_program(Program program, const EnumerableModel& model, const 
       masses.push_back(rests.begin()->second);
       rests.erase(rests.begin());
     }
-    const Piece piece(program, model, ladder, plan, cuts, largest_batch, canonical,
+    const Piece piece(program, model, ladder, plan, cuts, largest_batch, options, canonical,
                       std::move(starts));
     piece.carry(masses, rests, walked.law, walked.decode_tokens);
     walked.states += piece.states();

@@ -28,6 +28,15 @@ std::vector<reference::StageSchedule> stages_without_sweeps(const NamedRun& run)
   return {{run.stage.rounds, run.stage.local_moves, 0}};
 }
 
+reference::StageRestart restart_of(const NamedRun& run) {
+  reference::StageRestart restart;
+  if (!run.restart_weights.empty())
+    restart.weights = {run.restart_weights.begin(), run.restart_weights.end()};
+  if (run.restart_range == gpu::RestartRange::record)
+    restart.range = reference::RestartRange::record;
+  return restart;
+}
+
 DefinedSampler tokenwise(const NamedRun& run, const FixedHorizonSpace& space) {
   const Law law = tokenwise_law(space, power_at(run, 0));
   return {law, expected_length(space, law)};
@@ -50,7 +59,8 @@ DefinedSampler tempering(const NamedRun& run, const FixedHorizonSpace& space) {
   for (std::size_t k = 0; k < run.powers.size(); ++k) powers.push_back(power_at(run, k));
   const auto exact = progressive_run(
       space.model(), run.horizon, run.block, reference::Ladder(powers), {run.stage},
-      run.schedule == gpu::Schedule::adj ? reference::Schedule::adj : reference::Schedule::deo);
+      run.schedule == gpu::Schedule::adj ? reference::Schedule::adj : reference::Schedule::deo,
+      restart_of(run));
   return {reference::marginal(exact.law, reference::Shape(powers.size(), space.size()), run.output),
           exact.decode_tokens};
 }
@@ -60,9 +70,9 @@ DefinedSampler uncoupled(const NamedRun& run, const FixedHorizonSpace& space) {
   std::vector<Law> laws;
   Rational tokens = 0;
   for (std::size_t k = 0; k < run.powers.size(); ++k) {
-    const auto chain =
-        progressive_run(space.model(), run.horizon, run.block,
-                        reference::Ladder({power_at(run, k)}), stages_without_sweeps(run));
+    const auto chain = progressive_run(
+        space.model(), run.horizon, run.block, reference::Ladder({power_at(run, k)}),
+        stages_without_sweeps(run), reference::Schedule::adj, restart_of(run));
     laws.push_back(chain.law);
     tokens += chain.decode_tokens;
   }
@@ -90,7 +100,12 @@ Defined definition_of(const std::string& sampler) {
 gpu::Plan plan_of(const NamedRun& run) {
   gpu::Plan plan{gpu::make_stages(run.horizon, run.block, {run.stage.rounds},
                                   {run.stage.local_moves}, {run.stage.sweeps}),
-                 run.schedule, run.output};
+                 run.schedule,
+                 run.output,
+                 0,
+                 run.restart_weights,
+                 run.restart_range};
+  gpu::require_restart(plan, "--restart-weights");
   if (gpu::sampler_named(run.sampler, "--sampler").takes_particles) plan.particles = run.particles;
   return plan;
 }
@@ -124,7 +139,7 @@ std::map<std::vector<reference::Token>, Rational> defined_answer(
 
 SamplerReport named_sampler_law(const NamedRun& run, const reference::FiniteModel& model,
                                 Program program) {
-  const SamplerQuestion question{program, run.powers, plan_of(run)};
+  const SamplerQuestion question{program, run.powers, plan_of(run), run.options};
   if (run.sampler == "power-sampling")
     return sampler_law(question, model, TruncatingDefinition([&](const ComparisonSpace& space) {
                          return truncating(run, space);
@@ -133,6 +148,16 @@ SamplerReport named_sampler_law(const NamedRun& run, const reference::FiniteMode
   return sampler_law(question, model, Definition([&](const FixedHorizonSpace& space) {
                        return defined(run, space);
                      }));
+}
+
+SamplerReport named_sampler_law(const NamedRun& run, const reference::FiniteModel& model) {
+  const Program program = program_named(run.sampler);
+  if (definition_of(run.sampler) != uncoupled) return named_sampler_law(run, model, program);
+  const bool by_likelihood = run.sampler == "uncoupled-ladder-by-likelihood";
+  return sampler_law_apart(
+      {program, run.powers, plan_of(run), run.options},
+      by_likelihood ? ApartReadout::likeliest : ApartReadout::output_rung, model,
+      Definition([&](const FixedHorizonSpace& space) { return uncoupled(run, space); }));
 }
 
 const Real& bound_of(const NamedRun& run) {

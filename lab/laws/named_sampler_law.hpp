@@ -19,9 +19,12 @@ struct NamedRun {
   std::size_t particles = 0;                ///< N, of power-smc and best-of-n
   reference::StageSchedule stage{1, 1, 1};  ///< of every stage
   gpu::Schedule schedule = gpu::Schedule::adj;
-  gpu::Rung output = 0;  ///< k*, from 0
+  gpu::Rung output = 0;                             ///< k*, from 0
   /// What becomes of irrational powers in the definition's law.
   reference::Irrational irrational = reference::Irrational::rounded;
+  std::vector<std::uint64_t> restart_weights = {};  ///< as gpu::Plan's
+  gpu::RestartRange restart_range = gpu::RestartRange::horizon;
+  MoveOptions options = {};
 };
 
 /// The program that runs under a name: gpu::sampler_named.
@@ -35,10 +38,12 @@ std::map<std::vector<reference::Token>, Rational> defined_answer(
 
 /// The exact law of the program's answer beside the law that the sampler of that name is defined to
 /// have, in rationals, from reference/.
-/// @throw BadInput or BadInput for a name, horizon, block or powers that make no
-/// run
+/// @throw BadInput for a name, horizon, block, powers or restart weights that make no run
 SamplerReport named_sampler_law(const NamedRun& run, const reference::FiniteModel& model,
                                 Program program);
+/// The same of the sampler that runs under its name, the chains of an uncoupled ladder each walked
+/// by itself. The law is the same.
+SamplerReport named_sampler_law(const NamedRun& run, const reference::FiniteModel& model);
 
 /// The bound on tv_own and tokens_own: sampler_bound without local moves, else program_bound.
 const Real& bound_of(const NamedRun& run);

@@ -14,6 +14,14 @@ struct SamplerQuestion {
   Program program;
   std::vector<Rational> powers;  ///< of the rungs, or the one of all particles
   gpu::Plan plan;
+  MoveOptions options = {};  ///< which change no law, but what it takes to draw
+};
+
+/// How the answer is chosen of rungs whose chains are independent, so that each is walked by
+/// itself.
+enum class ApartReadout {
+  output_rung,  ///< the record at rung k*
+  likeliest     ///< the likeliest record
 };
 
 /// What the definition of a sampler says, from reference/: the law of its answer on S_T, and the
@@ -53,6 +61,7 @@ struct SamplerReport {
   /// Like tv_own on the rational model: rounding to float32 logits included.
   Real tv_to_definition;
   /// |expected decode tokens − the definition's|, on the float32 logits' own model.
+  /// 0 if moves reject early or begin ahead, which the definition does not.
   Real tokens_own = 0;
   Rational decode_tokens;
   Rational defined_tokens;           ///< the definition's decode tokens, on the rational model
@@ -69,6 +78,10 @@ double nearest_double(const Rational& power);
 /// @throw as walk_program and own_model
 SamplerReport sampler_law(const SamplerQuestion& question, const reference::FiniteModel& model,
                           const Definition& definition);
+/// The same of chains that are independent, one for each power: each is walked alone, and the
+/// answer is read out of the product of their laws. Many states fewer than the product has.
+SamplerReport sampler_law_apart(const SamplerQuestion& question, ApartReadout readout,
+                                const reference::FiniteModel& model, const Definition& definition);
 SamplerReport sampler_law(const SamplerQuestion& question, const reference::FiniteModel& model,
                           const TruncatingDefinition& definition);
 

@@ -313,7 +313,13 @@ TEST_CASE("law of a sampler prints its compiled law beside its definition's") {
         "fixed-horizon --power 2 --local-moves 2", "power-smc --power 2 --particles 3 --block 1",
         "best-of-n --power 1 --particles 3", "uncoupled-ladder --powers 1,2 --output-rung 1",
         "uncoupled-ladder-by-likelihood --powers 1,2", "ppt --powers 1,2 --sweeps 2",
-        "ppt --powers 1,2 --schedule deo"}) {
+        "ppt --powers 1,2 --schedule deo", "ppt --powers 1,2 --early-rejection",
+        "ppt --powers 1,2 --restart-weights 3,1 --restart-range record --block 2",
+        "ppt --powers 1,2 --rounds 2 --local-moves 0",
+        "ppt --powers 1,2 --sweeps 0 --local-moves 0",
+        "uncoupled-ladder --powers 1,2 --early-rejection --restart-range record",
+        "fixed-horizon --power 2 --local-moves 2 --prefetch 1",
+        "fixed-horizon --power 2 --local-moves 0", "power-sampling --power 2 --local-moves 0"}) {
     CAPTURE(run);
     const json report = answer("several_terminals.json --horizon 2 --sampler " + std::string(run));
     Rational compiled = 0, defined = 0;
@@ -324,6 +330,20 @@ TEST_CASE("law of a sampler prints its compiled law beside its definition's") {
     CHECK(report["holds"] == true);
     CHECK(number(report["tv_to_definition"]) < tempera::lab::target_bound);
   }
+  // What a run leaves open is left open here: best-of-n draws from the model itself.
+  CHECK(answer("four_state.json --horizon 2 --sampler best-of-n --particles 2") ==
+        answer("four_state.json --horizon 2 --sampler best-of-n --particles 2 --power 1"));
+  CHECK(answer("four_state.json --horizon 2 --sampler fixed-horizon") ==
+        answer("four_state.json --horizon 2 --sampler fixed-horizon --power 4"));
+  const auto tokens = [](const std::string& more) {
+    const json report = answer(
+        "unequal_lengths.json --horizon 4 --block 4 --sampler fixed-horizon --power 6" + more);
+    return std::pair(report["compiled"], rational(report["decode_tokens"]));
+  };
+  const auto [law, drawn] = tokens("");
+  const auto [early_law, early_drawn] = tokens(" --early-rejection");
+  CHECK(law == early_law);
+  CHECK(early_drawn < drawn);
   const auto table = run_command(
       "law " + toy_models + "bimodal.json --sampler best-of-n --horizon 2 --power 1 --particles 2");
   CHECK(table.exit_code == 0);
@@ -340,7 +360,20 @@ TEST_CASE("law of a sampler prints its compiled law beside its definition's") {
       {four + "--sampler ppt", "--powers: is missing"},
       {four + "--sampler power-smc --power 2", "--particles: is missing"},
       {four + "--sampler ppt --powers 1,2 --output-rung 3", "--output-rung: there is no rung 3"},
-      {four + "--sampler ppt --powers 1,2 --restart 1/2,1/2", "--restart: ppt does not take it"},
+      {four + "--sampler ppt --powers 1,2 --restart 1/2,1/2",
+       "--restart: ppt does not take it; give the weights of a run, --restart-weights"},
+      {four + "--sampler ppt --powers 1,2 --prefetch 1", "--prefetch: has no effect if no stage"},
+      {four + "--sampler power-smc --particles 2 --early-rejection",
+       "--early-rejection: has no effect on the sampler power-smc"},
+      {four + "--sampler standard --restart-range record",
+       "--restart-range: has no effect on the sampler standard"},
+      {four + "--sampler ppt --powers 1,2 --restart-weights 0,1 --block 2", "position 1"},
+      {four + "--sampler ppt --powers 1,2 --restart-weights 2,1 --block 1",
+       "for the 1 positions of the first stage"},
+      {four + "--sampler ppt --powers 1,2 --local-moves 0 --restart-weights 2,1 --block 2",
+       "have no effect on a run without local moves"},
+      {four + "--power 2 --early-rejection", "--sampler: is missing"},
+      {four + "--power 2 --restart-weights 2,1", "--sampler: is missing"},
       {four + "--sampler power-smc --power 2 --particles 9", "more than 16384 joint states"},
       {four + "--power 2 --block 1", "--sampler: is missing"},
       {"--sampler ppt", "MODEL: is missing"},

@@ -71,6 +71,22 @@ TEST_CASE("a malformed list of claims is refused") {
           "is of the unknown nature");
 }
 
+TEST_CASE("a claim has other labels of the paper's, each once, and they are among its words") {
+  const auto with = [](const std::string& aliases) {
+    return claim("a", by_check + R"(, "aliases": )" + aliases);
+  };
+  const auto one = claims_of("[" + with(R"(["m", "n"])") + "]").front();
+  CHECK(one.aliases == std::vector<std::string>{"m", "n"});
+  const auto plain = claims_of("[" + claim("a", by_check) + "]").front();
+  CHECK(plain.aliases.empty());
+  CHECK(lab::words_digest(one) != lab::words_digest(plain));
+  CHECK(lab::words_digest(one) !=
+        lab::words_digest(claims_of("[" + with(R"(["m"])") + "]").front()));
+  refused(with(R"(["m", "m"])"), "has the label \"m\" twice");
+  refused(with(R"(["l"])"), "has the label \"l\" twice");
+  refused(with(R"("m")"), "aliases");
+}
+
 TEST_CASE("a claim without a check is called proved, and no two share a check") {
   CHECK(claims_of("[" + claim("a", by_check) + ", " + claim("b", by_proof) + "]").size() == 2);
   refused(claim("a", R"("kind": "exact", "check": null, "theorem": "f.t")"),

@@ -4,10 +4,12 @@
 #include "lab/claims/bound_functions.hpp"
 #include "lab/claims/kernel_functions.hpp"
 #include "lab/claims/ladder_functions.hpp"
+#include "lab/claims/program_functions.hpp"
 #include "lab/claims/record_functions.hpp"
 #include "lab/claims/truncated_metropolis.hpp"
 #include "lab/enumerate/program_walk.hpp"
 #include "lab/laws/law.hpp"
+#include "lab/laws/program_law.hpp"
 #include "reference/analysis/convergence_bound.hpp"
 #include "reference/analysis/power_family.hpp"
 #include "reference/analysis/spectral_gap.hpp"
@@ -165,6 +167,15 @@ std::vector<Planted> planted_in_method() {
                for (StageSchedule& stage : stages)
                  stage.rounds = std::max<std::size_t>(stage.rounds, 1);
                return progressive_law(model, horizon, block, ladder, stages, schedule);
+             };
+       }},
+      {"zero_counts", "a program with at least one local move",
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::ProgramFunctions>().outcomes_of_tempering =
+             [](const auto& model, lab::ProgramQuestion question) {
+               for (StageSchedule& stage : question.stages)
+                 stage.local_moves = std::max<std::size_t>(stage.local_moves, 1);
+               return lab::outcomes_of_tempering(model, question);
              };
        }},
       {"endings_move", "a kernel at rest", local_at_rest},

@@ -121,6 +121,72 @@ std::vector<Planted> planted_in_scope() {
        }},
       {"record_blind_schedules", "swaps that always happen", swaps_of_all},
       {"record_blind_schedules", "swaps at rest", swaps_at_rest},
+      {"figure_powers", "the power turned round",
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::RecordFunctions>().power_target = [](const FixedHorizonSpace& space,
+                                                                const Power& power) {
+           return power_target(space, Power(Rational(7 - power.value())));
+         };
+       }},
+      {"terminal_frozen", "a kernel at rest",
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::KernelFunctions>().truncating_kernel = [](const ComparisonSpace& space,
+                                                                     const Power&) {
+           Matrix kernel(space.size(), space.size());
+           complete_rows_on_diagonal(kernel);
+           return kernel;
+         };
+       }},
+      {"full_restart_positive", "a last record that is never proposed",
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::RecordFunctions>().suffix_proposal = [](const RecordSpace& space,
+                                                                   const Power& power) {
+           const auto q = lab::suffix_law(space, power);
+           const std::size_t last = space.size() - 1;
+           return [q, last](std::size_t r, std::size_t x, std::size_t y) -> Rational {
+             return y == last ? Rational(0) : q(r, x, y);
+           };
+         };
+       }},
+      {"proposing_and_entering", "the truncated scores",
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::KernelFunctions>().truncated_metropolis = truncating_kernel;
+       }},
+      {"proposing_and_entering", "a truncating kernel that never shortens",
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::KernelFunctions>().truncating_kernel = lab::truncated_metropolis;
+       }},
+      {"independent_randomness", "a sweep that swaps",
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::KernelFunctions>().local_sweep = [](const ParallelTempering& chain) {
+           FactoredKernel kernel(chain.shape());
+           const std::size_t size = chain.shape()[0];
+           Matrix accepted(size, size);
+           for (std::size_t x = 0; x < size; ++x)
+             for (std::size_t y = 0; y < size; ++y) accepted(x, y) = 1;
+           kernel.then_swap(0, accepted);
+           return kernel;
+         };
+       }},
+      {"zero_local_moves", "at least one local move",
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::KernelFunctions>().transition =
+             [](const ParallelTempering& chain, std::size_t local, std::size_t sweeps) {
+               return chain.transition(std::max<std::size_t>(local, 1), sweeps);
+             };
+       }},
+      {"sweeps_in_bound", "one local move whatever is asked",
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::KernelFunctions>().transition = [](const ParallelTempering& chain,
+                                                              std::size_t, std::size_t) {
+           return FactoredKernel(chain.shape());
+         };
+       }},
+      {"sweeps_in_bound", "a bound that counts no rounds",
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::BoundFunctions>().convergence_bound =
+             [](const Rational&, unsigned, const Rational& initial) { return initial; };
+       }},
       {"full_restart_sufficient", "swaps at rest", swaps_at_rest},
       {"full_restart_sufficient", "a kernel at rest", local_at_rest},
       {"full_restart_sufficient", "a full restart whatever the law", full_restarts},

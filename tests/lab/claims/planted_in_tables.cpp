@@ -101,6 +101,24 @@ std::vector<Planted> planted_in_tables() {
       misread("printed_spacing", hyper, "Qwen3", "GSM8K", "alpha_3", Rational(27, 10)),
       misread("bold_marks", main, "Qwen3-4B", "GRPO", "MATH500", 86),
       misread("bold_marks", app, "Qwen3-4B", "Best-of-N", "MATH500 Vote", 88),
+      misread("bold_marks", "tab:compute-matched-main", "Qwen3-8B", "GPQA", "Single chain", 61),
+      misread("bold_marks", single, "Qwen3-4B", "Single chain", "AIME 24&25", 79),
+      misread("bold_marks", "tab:cold-replica-results", "Qwen3-4B", "Fixed-horizon, K = 1",
+              "Accuracy", 87),
+      misread("bold_marks", "tab:deo-adj", "Qwen3-4B", "DEO", "GPQA", Rational(536, 10)),
+      {"bold_marks", "a bold entry more",
+       [=](FunctionsUnderTest& functions) {
+         functions.of<lab::ExperimentFunctions>().paper_tables = [=](const std::string& tree) {
+           lab::PaperTables tables = lab::read_paper_tables(tree);
+           tables.at(single).bold.insert({"Qwen3-4B", "Single chain", "GPQA"});
+           return tables;
+         };
+       }},
+      misread("gains_from_swaps", "tab:cold-replica-results", "Qwen3-8B", "Fixed-horizon, K = 1",
+              "Accuracy", 89),
+      misread("adj_in_regime", cost, "Qwen3-8B", "PPT", "Swap overhead", 4),
+      misread("implied_lengths", single, "Qwen3-8B", "PPT", "AIME 24&25 tokens", 349),
+      misread("implied_lengths", hyper, "Qwen3", "GPQA", "N_MCMC", 10),
       misread("dataset_sums", "sec:exp-settings", "items", "MATH", "test", 4000),
       misread("extra_refinement", single, "Qwen3-8B", "Single chain", "MATH500", Rational(858, 10)),
       misread("possible_deviations", extended + ", deviations", "Tulu", "PPT", "AIME 24&25",
