@@ -106,6 +106,7 @@ CudaKernels::CudaKernels(std::uint64_t seed, std::optional<std::size_t> shared_b
   device_->stream = new_stream(seed, arithmetic);
   require_own_steps(device_->stream, arithmetic);
   limits.warpgroups = takes_hopper_steps(arithmetic) && warpgroups_can_be_used(device_->stream);
+  device_->stream.launches = 0;  // those before were no work of a model
   if (const std::string of = name_of_plans(); !of.empty()) {
     const std::filesystem::path folder = plan_folder();
     const std::string file = "plans-" + std::to_string(current_device().index) + ".json";
