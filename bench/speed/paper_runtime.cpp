@@ -433,6 +433,15 @@ MeasuredPart measure_part(Problems& problems, std::size_t stage, bool is_extensi
 /// extension.
 void measure_parts(Problems& problems, std::uint64_t seed, double most_seconds,
                    MeasuredRuntime& measured) {
+  {
+    // One step beforehand: a device times its plans and captures the step's graph then.
+    std::vector<Progress> progress(measured.problems);
+    const Plan first = plan_of_stage(problems.settings.block, 0, problems.ladder.rungs());
+    constexpr double no_time = 1e-9;
+    draw(problems, progress, seed, no_time, [&](Chain& chain, Progress& of_problem, std::size_t) {
+      return parallel_power_tempering(chain, first, of_problem);
+    });
+  }
   const double of_stage = most_seconds / static_cast<double>(problems.rounds.size());
   for (std::size_t stage = 0; stage < problems.rounds.size(); ++stage) {
     for (const bool is_extension : {true, false}) {

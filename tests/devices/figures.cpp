@@ -42,6 +42,14 @@ void Figures::note(const std::string& name, double measured, const std::string& 
         name + ": " + number(measured) + " " + unit);
 }
 
+void Figures::row(const std::string& table, const nlohmann::ordered_json& places) {
+  nlohmann::ordered_json line = {{"part", 6}, {"table", table}};
+  line.update(places);
+  std::printf("%s\n", line.dump().c_str());
+  std::fflush(stdout);
+  json_.push_back(line);
+}
+
 void Figures::not_measured(const std::string& name, const std::string& why) {
   ++left_out_;
   print({{"part", 6}, {"figure", name}, {"verdict", "not measured"}, {"why", why}},

@@ -27,6 +27,8 @@ class Figures {
   void judge(const std::string& name, double measured, const std::string& unit, const Goal& goal);
   /// One that others are fractions of, or that is beside them.
   void note(const std::string& name, double measured, const std::string& unit);
+  /// A row of a table: what was measured at these places, as one line of JSON.
+  void row(const std::string& table, const nlohmann::ordered_json& places);
   /// One that this build or this device cannot measure.
   void not_measured(const std::string& name, const std::string& why);
 

@@ -30,6 +30,15 @@ Finding law_of_ten_thousand_states();
 Finding short_run();
 Finding speed_against_the_device(Extent extent);
 Finding measured_plans();
+/// At a model's real size, on fibers at a small one: that every form gives the same bits.
+Finding bits_at_real_size();
+/// The tables of whole steps and of attention, for ./gpu-check --first-call.
+Finding step_tables();
+Finding attention_tables();
+/// The forms of a step by turns on one card, for ./gpu-check --second-call.
+Finding forms_by_turns();
+/// The rates that all else is a fraction of.
+Finding peaks_of_the_device();
 
 /// Part 1 compares what a device has answered, [tiles, 16, 8] bits of float32, against the model.
 /// instruction: which has taken the steps. arithmetic: whose steps they should be.

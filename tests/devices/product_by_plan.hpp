@@ -4,23 +4,25 @@
 
 #include "gpu/transformer/kernels/cuda/cuda_kernels.hpp"
 #include "gpu/transformer/kernels/cuda/product_plan.hpp"
-#include "gpu/transformer/weights/matrix_view.hpp"
 
 namespace tempera::gpu {
 
-/// What these kernels have of their device for a plan.
-ProductDevice product_device(const CudaKernels& kernels);
+/// What becomes of the results of a product.
+enum class ProductEnd { store, add, gate, logits };
 
-/// Where a product leaves its results, one of the two: float32s [rows, out], or those of a gated
-/// one, bfloat16s [rows, out].
+/// Where the results of a product go: floats [rows, out], of which `add` finds some already, or
+/// bfloat16s if it is gated; of `logits` also the largest of every 16.
 struct PlannedResults {
-  float* stored = nullptr;
-  std::uint16_t* gated = nullptr;
+  float* floats;
+  std::uint16_t* gated;
+  float* largest;
 };
 
-/// Queues a product by this plan, whatever plan_product would choose. inputs: bfloat16s [plan.rows,
-/// plan.in]. @pre matrix is fragments.
+/// What the plans of a device depend on.
+ProductDevice product_device(const CudaKernels& kernels);
+
+/// Multiplies by this plan, whatever the planner would choose.
 void multiply_by_plan(const CudaKernels& kernels, const ProductPlan& plan, const MatrixView& matrix,
-                      const std::uint16_t* inputs, const PlannedResults& results);
+                      const std::uint16_t* inputs, ProductEnd end, const PlannedResults& results);
 
 }  // namespace tempera::gpu

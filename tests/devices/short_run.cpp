@@ -2,6 +2,7 @@
 // slower. On fibers short_run_kernels.cpp holds what it launches against checks/device_code.txt.
 #include "gpu/device/device_system.hpp"
 #include "gpu/lottery/rows/row_lottery.hpp"
+#include "gpu/transformer/kernels/cuda/cuda_kernels.hpp"
 #include "gpu/transformer/random_transformer.hpp"
 #include "tests/devices/logits.hpp"
 #include "tests/devices/own_arithmetic.hpp"
@@ -164,7 +165,8 @@ Finding short_run() {
   Finding finding;
   finding.verdict = draws_well ? Finding::Verdict::holds : Finding::Verdict::fails;
   finding.words =
-      "3 rows drawn and scored; models of float32 and tensor cores, with layers joined, 40 records, "
+      "3 rows drawn and scored; models of float32 and tensor cores, with layers joined, 40 "
+      "records, "
       "136 tokens, pages of 8 bits, quantised weights and recurrent layers";
   return finding;
 }

@@ -44,6 +44,20 @@ struct StepsToMeasure {
 /// Measures whole steps, what is between them, the draw's share, prefill, rounds of K = 4 against K
 /// = 1, and swaps.
 void measure_steps(SpeedRun& run, const ModelShape& shape, const StepsToMeasure& what);
+/// Measures whole steps at every number of rows and context that the memory has room for, as
+/// graphs, with layers joined, and kernel by kernel: rows of the table "steps".
+void measure_step_table(SpeedRun& run, const ModelShape& shape,
+                        std::span<const std::size_t> batches,
+                        std::span<const std::size_t> contexts);
+/// Measures steps of each form by turns, five times each: rows of the table "forms by turns".
+void measure_forms_by_turns(SpeedRun& run, const ModelShape& shape,
+                            std::span<const std::size_t> batches,
+                            std::span<const std::size_t> contexts);
+/// Measures one layer's attention likewise, of bfloat16 and of 8 bits: rows of the table
+/// "attention".
+void measure_attention_table(SpeedRun& run, const ModelShape& shape,
+                             std::span<const std::size_t> batches,
+                             std::span<const std::size_t> contexts);
 /// Measures a model with recurrent layers: one of these layers between its matrices, against twice
 /// the bytes of its memories, and whole steps after `context` tokens.
 void measure_recurrent(SpeedRun& run, const std::string& name, const Qwen3_5Config& config,

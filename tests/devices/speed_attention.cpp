@@ -103,6 +103,28 @@ void measure_8_bit_attention(SpeedRun& run, const ModelShape& shape, std::size_t
                     "of the time of bfloat16", {Goal::Side::at_most, 0.65});
 }
 
+void measure_attention_table(SpeedRun& run, const ModelShape& shape,
+                             std::span<const std::size_t> batches,
+                             std::span<const std::size_t> contexts) {
+  for (const std::size_t context : contexts) {
+    for (const std::size_t rows : batches) {
+      const AttendingRows all{rows, context};
+      const double bytes = static_cast<double>(rows * context) *
+                           static_cast<double>(shape.token_bytes()) /
+                           static_cast<double>(shape.config.num_hidden_layers);
+      const double seconds = attention_seconds(run, shape, all, false);
+      run.figures.row("attention",
+                      {{"shape", shape.name},
+                       {"rows", rows},
+                       {"context", context},
+                       {"seconds", seconds},
+                       {"seconds_of_8_bits",
+                        attention_seconds(run, shape, all, false, own_arithmetic_of_8_bit_pages())},
+                       {"of_the_bandwidth", bytes / (seconds * run.rates.bandwidth)}});
+    }
+  }
+}
+
 void measure_shared_attention(SpeedRun& run, const ModelShape& shape, std::size_t rows,
                               std::size_t context) {
   constexpr std::size_t forks = 4;

@@ -1,7 +1,9 @@
 // Part 6: whole steps of a model, what is between them, and rounds of PPT.
 
 #include <algorithm>
+#include <map>
 
+#include "gpu/device/device_system.hpp"
 #include "gpu/lottery/rows/row_lottery.hpp"
 #include "gpu/sampler/extend.hpp"
 #include "gpu/sampler/local_move.hpp"
@@ -239,6 +241,92 @@ void measure_steps(SpeedRun& run, const ModelShape& shape, const StepsToMeasure&
 
 namespace {
 
+/// Whether so many records of this length leave room for logits and scratch memory beside them.
+bool have_room(const Transformer& model, std::size_t rows, std::size_t context) {
+  const auto memory = device_memory_size();
+  if (!memory) return true;
+  const std::size_t held = model.pages().pages() * model.pages().page_bytes();
+  const std::size_t needed = rows * model.cache_bytes(context + 64) +
+                             rows * model.vocabulary_size() * sizeof(float) +
+                             (std::size_t{1} << 30);
+  return needed < (memory->free + held) / 10 * 9;
+}
+
+void measure_step_at(SpeedRun& run, const ModelShape& shape, Transformer& model,
+                     const CudaKernels& kernels, std::size_t rows, std::size_t context) {
+  Decoding decoding(model, rows, context);
+  const auto seconds_in = [&](StepForm form) {
+    double seconds = 0.0;
+    with_form(kernels, form,
+              [&] { seconds = seconds_per_call(run.timing, [&] { decoding.step(); }); });
+    return seconds;
+  };
+  const double bytes =
+      2.0 * static_cast<double>(shape.step_weights()) +
+      static_cast<double>(rows * context) * static_cast<double>(shape.token_bytes());
+  nlohmann::ordered_json line = {{"shape", shape.name},
+                                 {"rows", rows},
+                                 {"context", context},
+                                 {"floor_seconds", bytes / run.rates.bandwidth},
+                                 {"graph_seconds", seconds_in(StepForm::graph)}};
+  if (rows <= 8) line["joined_seconds"] = seconds_in(StepForm::joined);
+  if (const auto times = kernel_times(kernels, [&] { decoding.step(); })) {
+    for (const KernelTime& each : *times)
+      line["kernels"].push_back(
+          {{"name", each.name}, {"launches", each.launches}, {"seconds", each.seconds}});
+  }
+  run.figures.row("steps", line);
+}
+
+}  // namespace
+
+void measure_step_table(SpeedRun& run, const ModelShape& shape,
+                        std::span<const std::size_t> batches,
+                        std::span<const std::size_t> contexts) {
+  const CudaKernels& kernels = measured_kernels();
+  const auto model = filled_qwen3(shape.config, 3, kernels);
+  for (const std::size_t context : contexts) {
+    for (const std::size_t rows : batches) {
+      if (have_room(*model, rows, context))
+        measure_step_at(run, shape, *model, kernels, rows, context);
+      else
+        run.figures.row("steps", {{"shape", shape.name},
+                                  {"rows", rows},
+                                  {"context", context},
+                                  {"not_measured", "the memory has no room"}});
+    }
+  }
+}
+
+void measure_forms_by_turns(SpeedRun& run, const ModelShape& shape,
+                            std::span<const std::size_t> batches,
+                            std::span<const std::size_t> contexts) {
+  const CudaKernels& kernels = measured_kernels();
+  const auto model = filled_qwen3(shape.config, 3, kernels);
+  constexpr std::pair<StepForm, const char*> forms[] = {
+      {StepForm::graph, "graph"}, {StepForm::joined, "joined"}, {StepForm::launches, "launches"}};
+  constexpr std::size_t turns = 5;
+  for (const std::size_t context : contexts) {
+    for (const std::size_t rows : batches) {
+      if (!have_room(*model, rows, context)) continue;
+      Decoding decoding(*model, rows, context);
+      std::map<std::string, std::vector<double>> seconds;
+      for (std::size_t turn = 0; turn < turns; ++turn) {
+        for (const auto& [form, name] : forms) {
+          with_form(kernels, form, [&, &form_name = name] {
+            seconds[form_name].push_back(seconds_per_call(run.timing, [&] { decoding.step(); }));
+          });
+        }
+      }
+      nlohmann::ordered_json line = {{"shape", shape.name}, {"rows", rows}, {"context", context}};
+      for (const auto& [form, name] : forms) line[name] = seconds[name];
+      run.figures.row("forms by turns", line);
+    }
+  }
+}
+
+namespace {
+
 /// One layer between its matrices, one row a record: each reads its memories once and writes them
 /// once.
 void measure_recurrence(SpeedRun& run, const std::string& name, const Qwen3_5Config& config,
@@ -344,6 +432,11 @@ void measure_small_step(SpeedRun& run, const ModelShape& shape) {
   const double step = seconds_per_call(run.timing, [&] { decoding.step(); });
   run.figures.judge(std::string(shape.name) + ", a step at B = 1", step * 1e3, "ms",
                     {Goal::Side::at_most, 0.35});
+  // float32 has on a device the form that is written to be read, which Thrust launches.
+  const auto readable = filled_qwen3(shape.config, 3, default_kernels(Arithmetic::float32));
+  Decoding plain(*readable, 1, 256);
+  run.figures.note(std::string(shape.name) + ", a step at B = 1 by the readable form, float32",
+                   seconds_per_call(run.timing, [&] { plain.step(); }) * 1e3, "ms");
 }
 
 }  // namespace tempera::gpu

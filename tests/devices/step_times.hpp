@@ -2,6 +2,8 @@
 
 #include <functional>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "gpu/transformer/kernels/cuda/cuda_kernels.hpp"
 
@@ -21,6 +23,27 @@ struct StepTimes {
 /// Nothing if the host queues a step more slowly than it is held, and in a build for the host.
 /// @throw std::runtime_error if the device refuses
 std::optional<StepTimes> step_times(const CudaKernels& kernels, const std::function<void()>& step);
+
+/// One kernel of a step, as often as the step launches it.
+struct KernelTime {
+  std::string name;  ///< with its template arguments
+  std::size_t launches = 0;
+  double seconds = 0.0;  ///< of all of them
+};
+
+/// The kernels of one step, which step() queues, in the order in which they come first: by events
+/// of CUDA as step_times, the median of five steps each, in a build for the host by a steady clock.
+///
+/// Nothing if the host queues a step more slowly than it is held.
+std::optional<std::vector<KernelTime>> kernel_times(const CudaKernels& kernels,
+                                                    const std::function<void()>& step);
+
+/// The kernels that a figure of tensor cores is measured with: the device's own, and on a host
+/// those of fibers.
+const CudaKernels& measured_kernels();
+
+/// Calls work() while the steps of these are in this form.
+void with_form(const CudaKernels& kernels, StepForm form, const std::function<void()>& work);
 
 /// Calls work() while the layers of a dense decoder are one kernel, in steps that it can take.
 /// False, and no call, in a build for the host.

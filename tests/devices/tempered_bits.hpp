@@ -44,12 +44,11 @@ struct TensorCoreForm {
   std::unique_ptr<RowLottery> make_rows() const;
 };
 
-/// On a device, of its own arithmetic, its steps as graphs, launch by launch, and as graphs in which
-/// all layers are one kernel. In a build for the host, of
-/// `tensor-core`, the host's form, and, on fibers, the device's row by row, by steps that are
-/// replayed as graphs are, launch by launch, and with all layers in one kernel; of
-/// `tensor-core-ampere` the host's form, and the device's by steps. All of one arithmetic must give
-/// the same bits.
+/// On a device, of its own arithmetic, its steps as graphs, launch by launch, and as graphs in
+/// which all layers are one kernel. In a build for the host, of `tensor-core`, the host's form,
+/// and, on fibers, the device's row by row, by steps that are replayed as graphs are, launch by
+/// launch, and with all layers in one kernel; of `tensor-core-ampere` the host's form, and the
+/// device's by steps. All of one arithmetic must give the same bits.
 std::vector<TensorCoreForm> tensor_core_forms();
 
 /// The same with pages of 8 bits: on a device steps as graphs, of its own arithmetic; in a build

@@ -15,9 +15,9 @@ namespace tempera::gpu {
 
 namespace {
 
-constexpr const char* names[kinds_of_operands] = {
-    "spread",     "subnormal", "cancelling",    "extreme",
-    "with zeros", "whole",     "of subnormals", "beside zeros"};
+constexpr const char* names[kinds_of_operands] = {"spread",        "subnormal",   "cancelling",
+                                                  "extreme",       "with zeros",  "whole",
+                                                  "of subnormals", "beside zeros"};
 
 std::string difference(std::uint32_t tile, std::uint32_t row, std::uint32_t column,
                        std::uint32_t on_device, std::uint32_t by_model) {

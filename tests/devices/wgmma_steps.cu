@@ -6,7 +6,7 @@
 
 #include "gpu/device/device_memory.hpp"
 #include "gpu/device/device_system.hpp"
-#include "gpu/device/simt/simt.hpp"
+#include "gpu/device/simt/warpgroup_steps.hpp"
 #include "tests/devices/tensor_core_steps.hpp"
 #include "tests/devices/wgmma_operands.hpp"
 
@@ -78,7 +78,53 @@ TEMPERA_KERNEL(warpgroup_threads) take_wgmma(std::uint32_t* results) {
   }
 }
 
+/// Launch: any blocks of two groups of four warps, shared memory for 256 tokens of 16 inputs. Steps
+/// on ones, whose operands are never waited for.
+TEMPERA_KERNEL(2 * warpgroup_threads, 1) repeat_warpgroup_steps(std::uint32_t repeats, float* out) {
+  auto* const inputs = simt::shared_memory<simt::Vector16>();
+  for (unsigned i = simt::thread(); i < 256 * 2; i += 2 * warpgroup_threads)
+    inputs[i] = {0x3F803F80U, 0x3F803F80U, 0x3F803F80U, 0x3F803F80U};
+  simt::show_copies_to_steps();
+  simt::barrier();
+  const simt::Vector16 weights{0x3F803F80U, 0x3F803F80U, 0x3F803F80U, 0x3F803F80U};
+  float sums[128] = {};
+  for (std::uint32_t i = 0; i < repeats; ++i) {
+    simt::begin_warpgroup_steps(sums);
+    TEMPERA_UNROLL
+    for (unsigned step = 0; step < 8; ++step)
+      simt::warpgroup_step(sums, weights, inputs, 2 * simt::core_matrix_bytes);
+    simt::commit_warpgroup_steps();
+    simt::wait_warpgroup_steps<0>(sums);
+  }
+  if (sums[0] == 1.0F) out[0] = sums[1];
+}
+
 }  // namespace TEMPERA_SIMT_FORM
+
+std::optional<double> warpgroup_peak(const DeviceClock& clock) {
+  if (!why_no_wgmma().empty()) return std::nullopt;
+  int device = 0;
+  int multiprocessors = 0;
+  simt::require_success(cudaGetDevice(&device), "the device");
+  simt::require_success(
+      cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
+      "the device's multiprocessors");
+  constexpr std::uint32_t repeats = 4000;
+  DeviceMemory<float> out(1);
+  simt::Stream stream;
+  double best = 0.0;
+  for (int i = 0; i < 6; ++i) {
+    const double seconds = clock.seconds_of([&] {
+      simt::launch({.blocks = {static_cast<unsigned>(multiprocessors)},
+                    .threads = 2 * warpgroup_threads,
+                    .shared_bytes = 256 * 16 * 2},
+                   stream, repeat_warpgroup_steps, repeats, out.data());
+    });
+    const double operations = 2.0 * 64 * 256 * 16 * 8 * repeats * 2 * multiprocessors;
+    if (i > 0) best = std::max(best, operations / seconds);  // the first one warms up
+  }
+  return best;
+}
 
 std::string why_no_wgmma() {
   const auto capability = compute_capability();
@@ -102,6 +148,8 @@ void take_wgmma_steps(std::uint32_t tiles, std::uint32_t* results) {
 std::string why_no_wgmma() {
   return device_system() == "CUDA" ? "this build has no code for sm_90a" : "this build has no CUDA";
 }
+
+std::optional<double> warpgroup_peak(const DeviceClock&) { return std::nullopt; }
 
 void take_wgmma_steps(std::uint32_t, std::uint32_t*) { throw std::runtime_error(why_no_wgmma()); }
 

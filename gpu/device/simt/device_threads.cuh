@@ -148,6 +148,8 @@ struct Stream {
   cudaStream_t stream = nullptr;
   /// Whether what can go together goes as one kernel whose blocks wait for each other.
   bool joined = false;
+  /// Whether a step's first replays decide that (StepForm::timed).
+  bool times_forms = false;
   std::uint64_t launches = 0;  ///< how many kernels have been queued
   Queueing queueing = Queueing::run;
   std::uint64_t waits = 0;  ///< how often the host has waited
@@ -160,6 +162,8 @@ struct Stream {
   /// Is called, if it is there, before and after each kernel and each graph that is queued: for
   /// tests that time them.
   std::function<void()> watch = {};
+  /// The kernel that is watched; null of a graph.
+  const void* watched = nullptr;
 };
 
 inline void require_success(cudaError_t error, const char* what) {
@@ -239,6 +243,7 @@ void launch(const LaunchShape& shape, Stream& stream, void (*kernel)(Parameters.
   ++stream.launches;
   // Not while it records: an event would become a node of the graph.
   const bool watched = stream.watch && stream.queueing == Queueing::run;
+  stream.watched = reinterpret_cast<const void*>(kernel);
   if (watched) stream.watch();
   require_success(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...),
                   "launch of a kernel");

@@ -51,9 +51,12 @@ struct Stream {
   /// Whether a step is replayed from its graph; else its kernels are launched. It changes no bit.
   bool graphs = true;
   bool joined = false;        ///< whether what can go together goes as one kernel
+  bool times_forms = false;   ///< whether a step's first replays decide that
   std::uint64_t replays = 0;  ///< how many graphs have been replayed
   /// Is called, if it is there, before and after each kernel and each graph that is run.
   std::function<void()> watch = {};
+  /// The kernel that is watched; null of a graph.
+  const void* watched = nullptr;
   /// Whether tensor cores are those of Ampere and Ada, not Hopper's.
   bool takes_ampere_steps = false;
 };
@@ -238,6 +241,7 @@ void launch(const LaunchShape& shape, Stream& stream, void (*kernel)(Parameters.
     });
   };
   if (stream.queueing == Queueing::run) {
+    stream.watched = reinterpret_cast<const void*>(kernel);
     if (stream.watch) stream.watch();
     run(stream);
     if (stream.watch) stream.watch();

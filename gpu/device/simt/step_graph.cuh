@@ -155,6 +155,7 @@ inline void StepGraph::queue_captured(Stream& stream) const {
 #endif
 
 inline void StepGraph::replay(Stream& stream) const {
+  stream.watched = nullptr;
   if (stream.watch) stream.watch();
   queue_captured(stream);
   if (stream.watch) stream.watch();

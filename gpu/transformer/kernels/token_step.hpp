@@ -20,6 +20,9 @@ enum class StepForm {
   /// A graph in which all layers of a dense decoder are one kernel, if the step has at most 8 rows
   /// and the model has the weights and heads for it (takes_joined_layers); elsewhere as `graph`.
   joined,
+  /// As `graph` or as `joined`, whichever the first replays of a step of so many rows and so long a
+  /// context have shown to be faster. The first of them runs both and compares their bits.
+  timed,
 };
 
 /// One row of a step: a record, the token that it computes first, if any, and what is drawn.

@@ -1,12 +1,10 @@
 // All layers of a step in one kernel (dense_layers.cuh), against a kernel for each part of a layer.
 #include "gpu/transformer/kernels/cuda/dense_layers.cuh"
 
-#include <fstream>
-#include <sstream>
+#include <algorithm>
 
 #include "tests/catch.hpp"
 #include "tests/simt/transformer/dense_layers_problem.hpp"
-#include "tests/simt/transformer/predicted_step.hpp"
 #include "tests/simt/transformer/step_history.hpp"
 
 namespace tempera::dense_layers_test {
@@ -123,29 +121,29 @@ TEST_CASE("steps whose layers are joined have the host's tokens and scores, fork
   }
 }
 
-TEST_CASE("docs/performance.md says what steps of few rows are predicted to take") {
-  std::ifstream file(TEMPERA_SOURCE_DIR "/docs/performance.md");
-  std::stringstream page;
-  page << file.rdbuf();
-  struct Row {
-    const char* name;
-    StepSizes sizes;
-    unsigned rows;
-    double measured;  // by an H200, of a kernel for each part
-  };
-  constexpr StepSizes large{4096, 6144, 4096, 12288, 151936};
-  constexpr StepSizes small{2560, 6144, 4096, 9728, 151936};
-  for (const Row& one : {Row{"8B, B = 1", large, 1, 0.67}, Row{"8B, B = 4", large, 4, 0.59},
-                         Row{"4B, B = 1", small, 1, 0.53}, Row{"4B, B = 4", small, 4, 0.50}}) {
-    const PredictedStep step = predicted_step(one.sizes, one.rows, 1984);
-    std::ostringstream row;
-    row << std::fixed;
-    row.precision(2);
-    row << "| " << one.name << " | " << one.measured << " | " << step.floor / step.separate << " | "
-        << step.floor / step.joined << " |";
-    INFO("docs/performance.md has no row: " << row.str());
-    CHECK(page.str().find(row.str()) != std::string::npos);
+TEST_CASE("the form of a step is found by its first replays, and changes no bit") {
+  const gpu::CudaKernels kernels(3, std::nullopt, gpu::StepForm::timed);
+  StepHistory history(kernels, 17);
+  const std::uint64_t joined = 1 + 6;
+  const std::uint64_t separate = 5 * step_config().num_hidden_layers + 6;
+  REQUIRE(history.differences_of_a_batch(4) == 0);
+  std::vector<std::uint64_t> launches;
+  for (int step = 0; step < 24; ++step) {
+    const std::uint64_t before = kernels.launches();
+    REQUIRE(history.differences_of_a_decode_step() == 0);
+    launches.push_back(kernels.launches() - before);
   }
+  CHECK(kernels.graph_replays() == kernels.steps());
+  // The first step is both, the next ones take turns, and then one form stays.
+  const auto count = [&](std::uint64_t wanted) { return std::ranges::count(launches, wanted); };
+  CHECK(count(joined + separate) <= 1);
+  CHECK(count(joined) >= 7);
+  CHECK(count(separate) >= 7);
+  CHECK(count(joined) + count(separate) + count(joined + separate) == 24);
+  for (std::size_t i = 18; i < 24; ++i) CHECK(launches[i] == launches[17]);
+  // Steps of more rows have one form.
+  REQUIRE(history.differences_of_a_batch(12) == 0);
+  REQUIRE(history.differences_of_a_decode_step() == 0);
 }
 
 }  // namespace tempera::dense_layers_test

@@ -124,7 +124,7 @@ inline void cut_products(const gpu::CudaKernels& kernels, const LayersProblem& p
   make_plan(1, problem.sizes.hidden, false);
   make_plan(2, problem.sizes.inner, true);
   make_plan(3, problem.sizes.hidden, false);
-  for (auto& [key, plan] : device.plans) {
+  for (auto& [key, plan] : device.plans.all()) {
     if (plan.segments == 1) continue;
     plan.part_segments = 1;
     plan.parts = plan.segments;

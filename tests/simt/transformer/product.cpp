@@ -1,11 +1,8 @@
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <limits>
-#include <map>
 #include <numeric>
 #include <set>
-#include <sstream>
 
 #include "base/error.hpp"
 #include "gpu/device/tensor_core.hpp"
@@ -398,87 +395,4 @@ TEST_CASE("planted: a segment boundary moved, and a sum whose order depends on t
   const auto single = stored(problem, alone, plan_for(problem, 1, 3), stream);
   const auto batched = moved(rows);
   REQUIRE(different(single, std::span(batched).first(problem.out)) > 0);
-}
-
-TEST_CASE("docs/performance.md says what the plans for an H200 are predicted to reach") {
-  struct Shape {
-    const char* name;
-    unsigned in, out;
-    bool gated;
-  };
-  constexpr std::array<unsigned, 3> many = {128, 256, 512};
-  struct Layer {
-    double least[3] = {};
-    double predicted[3] = {};
-  };
-  std::map<std::string, Layer> layers;
-  std::ifstream file(TEMPERA_SOURCE_DIR "/docs/performance.md");
-  std::stringstream page;
-  page << file.rdbuf();
-  for (const Shape& shape : {Shape{"4B qkv, 2560 → 6144", 2560, 6144, false},
-                             Shape{"4B o, 4096 → 2560", 4096, 2560, false},
-                             Shape{"4B gate and up, 2560 → 2 · 9728", 2560, 9728, true},
-                             Shape{"4B down, 9728 → 2560", 9728, 2560, false},
-                             Shape{"4B head, 2560 → 151936", 2560, 151936, false},
-                             Shape{"8B qkv, 4096 → 6144", 4096, 6144, false},
-                             Shape{"8B o, 4096 → 4096", 4096, 4096, false},
-                             Shape{"8B gate and up, 4096 → 2 · 12288", 4096, 12288, true},
-                             Shape{"8B down, 12288 → 4096", 12288, 4096, false},
-                             Shape{"8B head, 4096 → 151936", 4096, 151936, false}}) {
-    const double floor =
-        2.0 * shape.in * shape.out * (shape.gated ? 2 : 1) / 4800.0;  // bytes a nanosecond
-    std::ostringstream row;
-    row << std::fixed;
-    row.precision(1);
-    row << "| " << shape.name << " | " << floor / 1000 << " |";
-    row.precision(2);
-    std::string who;
-    for (const unsigned rows : {1U, 16U, 64U}) {
-      const auto plan =
-          gpu::plan_product(rows, shape.in, shape.out, shape.out / 16 * (shape.gated ? 2 : 1),
-                            shape.gated, {132, hopper_shared_bytes, true});
-      REQUIRE(plan.shared_bytes <= hopper_shared_bytes);
-      REQUIRE((plan.adding == gpu::Adding::own_block) == (plan.parts == 1));
-      row << ' ' << floor / gpu::predicted_nanoseconds(plan, shape.gated, 132) << " |";
-      who = plan.adding == gpu::Adding::own_block    ? ""
-            : plan.adding == gpu::Adding::last_block ? ", the last block adds"
-                                                     : ", a second kernel adds";
-      who = std::to_string(plan.parts) + (plan.parts == 1 ? " part" : " parts") + who;
-    }
-    row << ' ' << who << " |";
-    INFO("docs/performance.md has no row: " << row.str());
-    CHECK(page.str().find(row.str()) != std::string::npos);
-    if (std::string(shape.name).find("head") != std::string::npos) continue;
-    // Of mma.sync's rate, in operations a nanosecond; a star: by steps that four warps take.
-    constexpr double rate = 0.6 * 989000;
-    const std::string name(shape.name);
-    Layer& layer = layers[name.substr(0, 2)];
-    std::ostringstream large;
-    large << std::fixed;
-    large.precision(2);
-    large << "| " << name.substr(0, name.find(',')) << " |";
-    for (std::size_t i = 0; i < many.size(); ++i) {
-      const auto plan =
-          gpu::plan_product(many[i], shape.in, shape.out, shape.out / 16 * (shape.gated ? 2 : 1),
-                            shape.gated, {132, hopper_shared_bytes, true});
-      const double least = 2.0 * many[i] * shape.in * shape.out * (shape.gated ? 2 : 1) / rate;
-      const double predicted = gpu::predicted_nanoseconds(plan, shape.gated, 132);
-      layer.least[i] += least;
-      layer.predicted[i] += predicted;
-      large << ' ' << least / predicted << (plan.form == gpu::ProductForm::warpgroups ? "*" : "")
-            << " |";
-    }
-    INFO("docs/performance.md has no row: " << large.str());
-    CHECK(page.str().find(large.str()) != std::string::npos);
-  }
-  for (const auto& [name, layer] : layers) {
-    std::ostringstream row;
-    row << std::fixed;
-    row.precision(2);
-    row << "| " << name << ", the four of a layer |";
-    for (std::size_t i = 0; i < many.size(); ++i)
-      row << ' ' << layer.least[i] / layer.predicted[i] << " |";
-    INFO("docs/performance.md has no row: " << row.str());
-    CHECK(page.str().find(row.str()) != std::string::npos);
-  }
 }

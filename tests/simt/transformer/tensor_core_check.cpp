@@ -2,6 +2,7 @@
 
 #include "gpu/device/planted_fault.hpp"
 #include "gpu/transformer/kernels/cuda/cuda_kernels.hpp"
+#include "tests/bad_input.hpp"
 #include "tests/catch.hpp"
 
 using namespace tempera;

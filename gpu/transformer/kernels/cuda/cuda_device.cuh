@@ -1,11 +1,10 @@
 #pragma once
 
-#include <array>
-#include <map>
-
 #include "gpu/device/device_memory.hpp"
 #include "gpu/transformer/kernels/cuda/cuda_kernels.hpp"
+#include "gpu/transformer/kernels/cuda/plan_clock.hpp"
 #include "gpu/transformer/kernels/cuda/product_launch.hpp"
+#include "gpu/transformer/kernels/cuda/timed_plans.hpp"
 
 // What CudaKernels keeps on its device. For device sources: a stream is of the form that its source
 // is compiled for.
@@ -22,28 +21,20 @@ struct CudaKernels::Device {
   DeviceMemory<std::uint32_t> counters;
   // Of blocks that have left a phase of a kernel for all layers; zero between launches.
   DeviceMemory<std::uint32_t> phases_left;
-  // The plans of all products so far, by rows, in, out, tiles, gated, the weights' form and the
-  // blocks that a multiprocessor must have room for. A plan takes longer than its launch.
-  std::map<std::array<unsigned, 7>, ProductPlan> plans;
+  TimedPlans plans;
 
-  /// The plan of a product of the matrix.
-  const ProductPlan& plan_of(const MatrixView& matrix, std::size_t all_rows, std::size_t outputs,
+  /// The plan of a product of the matrix. One that is new is timed on it, if this is a device.
+  const ProductPlan& plan_of(const MatrixView& matrix, std::size_t rows, std::size_t outputs,
                              bool gated, unsigned least_blocks = 1) {
-    const unsigned rows = as_unsigned(all_rows);
-    const unsigned in = as_unsigned(matrix.in);
-    const unsigned out = as_unsigned(outputs);
-    const unsigned tiles = as_unsigned(matrix.out / tile_outputs);
-    const WeightForm form =
-        matrix.quantised == nullptr ? WeightForm::fragments : WeightForm::quantised;
-    const std::array<unsigned, 7> key{
-        rows, in, out, tiles, gated ? 1U : 0U, static_cast<unsigned>(form), least_blocks};
-    auto found = plans.find(key);
-    if (found == plans.end()) {
-      ProductDevice device = limits;
-      device.least_blocks = least_blocks;
-      found = plans.emplace(key, plan_product(rows, in, out, tiles, gated, device, form)).first;
-    }
-    return found->second;
+    const ProductCase product{
+        as_unsigned(rows),
+        as_unsigned(matrix.in),
+        as_unsigned(outputs),
+        as_unsigned(matrix.out / tile_outputs),
+        gated,
+        matrix.quantised == nullptr ? WeightForm::fragments : WeightForm::quantised,
+        least_blocks};
+    return plans.plan_of(product, limits, plan_clock(matrix, product));
   }
 
   template <class Epilogue>

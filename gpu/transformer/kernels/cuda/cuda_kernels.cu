@@ -106,8 +106,15 @@ CudaKernels::CudaKernels(std::uint64_t seed, std::optional<std::size_t> shared_b
   device_->stream = new_stream(seed, arithmetic);
   require_own_steps(device_->stream, arithmetic);
   limits.warpgroups = takes_hopper_steps(arithmetic) && warpgroups_can_be_used(device_->stream);
+  device_->stream.launches = 0;  // those before were no work of a model
+  if (const std::string of = name_of_plans(); !of.empty()) {
+    const std::filesystem::path folder = plan_folder();
+    const std::string file = "plans-" + std::to_string(current_device().index) + ".json";
+    device_->plans = folder.empty() ? TimedPlans({}, of) : TimedPlans(folder / file, of);
+  }
   device_->stream.graphs = steps != StepForm::launches;
   device_->stream.joined = steps == StepForm::joined;
+  device_->stream.times_forms = steps == StepForm::timed;
 }
 
 CudaKernels::~CudaKernels() { end_stream(device_->stream); }
@@ -120,7 +127,7 @@ bool CudaKernels::takes_warpgroup_steps() const { return device_->limits.warpgro
 const char* CudaKernels::name() const {
   const simt::Stream& stream = device_->stream;
   if (!stream.graphs) return launches_name;
-  return stream.joined ? joined_name : graph_name;
+  return stream.joined && !stream.times_forms ? joined_name : graph_name;
 }
 
 void CudaKernels::require_attention(const AttentionShape& shape, const std::string& where) const {

@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <optional>
 #include <string>
+#include <utility>
 
 #include "base/error.hpp"
 #include "gpu/transformer/kernels/cuda/product_layout.hpp"
@@ -36,21 +35,34 @@ unsigned blocks_together(const ProductPlan& plan, const ProductDevice& device) {
   return static_cast<unsigned>(std::min<std::size_t>(room, product_blocks_together));
 }
 
-/// The cheapest cut of those with the token tiles and the ring of `plan`.
-std::optional<ProductPlan> cheapest(ProductPlan plan, bool gated, const ProductDevice& device) {
+/// The plans that are predicted to take least, the least first; of equal ones those that came
+/// first.
+class Ranked {
+ public:
+  explicit Ranked(std::size_t most) : most_(most) {}
+  void offer(double nanoseconds, const ProductPlan& plan) {
+    const auto place = std::ranges::upper_bound(plans_, nanoseconds, {},
+                                                [](const auto& each) { return each.first; });
+    plans_.insert(place, {nanoseconds, plan});
+    if (plans_.size() > most_) plans_.pop_back();
+  }
+  const std::vector<std::pair<double, ProductPlan>>& plans() const { return plans_; }
+
+ private:
+  std::size_t most_;
+  std::vector<std::pair<double, ProductPlan>> plans_;
+};
+
+/// Offers the cuts of those with the token tiles and the ring of `plan`.
+void offer_cuts(ProductPlan plan, bool gated, const ProductDevice& device, Ranked& ranked) {
   // More than eight units of many segments would not share their inputs any better.
   constexpr unsigned most_units = 16;
-  std::optional<ProductPlan> best;
-  double least = std::numeric_limits<double>::infinity();
   const auto try_cut = [&] {
     plan.shared_bytes = shared_bytes(plan);
     if (plan.shared_bytes > device.shared_bytes) return;
     if (blocks_together(plan, device) < device.least_blocks) return;
     plan.blocks = std::min(plan.jobs(), blocks_together(plan, device) * device.multiprocessors);
-    const double estimate = predicted_nanoseconds(plan, gated, device.multiprocessors);
-    if (estimate >= least) return;
-    least = estimate;
-    best = plan;
+    ranked.offer(predicted_nanoseconds(plan, gated, device.multiprocessors), plan);
   };
   for (unsigned part_segments = 1; part_segments <= plan.segments; ++part_segments) {
     plan.part_segments = part_segments;
@@ -69,7 +81,6 @@ std::optional<ProductPlan> cheapest(ProductPlan plan, bool gated, const ProductD
       }
     }
   }
-  return best;
 }
 
 }  // namespace
@@ -163,9 +174,9 @@ double predicted_nanoseconds(const ProductPlan& plan, bool gated, unsigned multi
 
 namespace {
 
-/// The plan of `product`, in chunks of at most 32 tokens.
-ProductPlan plan_in_chunks(unsigned rows, unsigned in, unsigned out, unsigned tiles, bool gated,
-                           const ProductDevice& device) {
+/// Plans of `product`, in chunks of at most 32 tokens.
+Ranked ranked_chunks(unsigned rows, unsigned in, unsigned out, unsigned tiles, bool gated,
+                     const ProductDevice& device, std::size_t most) {
   ProductPlan plan{};
   plan.rows = rows;
   plan.in = in;
@@ -179,7 +190,9 @@ ProductPlan plan_in_chunks(unsigned rows, unsigned in, unsigned out, unsigned ti
     plan.units = gated ? tiles / 2 : quotient_up(quotient_up(out, tile_outputs), plan.unit_tiles);
     for (const unsigned stages : ring_depths) {
       plan.stages = stages;
-      if (const auto best = cheapest(plan, gated, device)) return *best;
+      Ranked ranked(most);
+      offer_cuts(plan, gated, device, ranked);
+      if (!ranked.plans().empty()) return ranked;
     }
   }
   throw BadInput("the device",
@@ -191,17 +204,33 @@ ProductPlan plan_in_chunks(unsigned rows, unsigned in, unsigned out, unsigned ti
 
 }  // namespace
 
+std::vector<ProductPlan> candidate_plans(unsigned rows, unsigned in, unsigned out, unsigned tiles,
+                                         bool gated, const ProductDevice& device, WeightForm form,
+                                         std::size_t most) {
+  const Ranked chunks = ranked_chunks(rows, in, out, tiles, gated, device, most);
+  Ranked warpgroups(most);
+  if (form == WeightForm::fragments && rows > 32) {
+    for (const ProductPlan& plan : warpgroup_plans(rows, in, out, tiles, gated, device))
+      warpgroups.offer(predicted_nanoseconds(plan, gated, device.multiprocessors), plan);
+  }
+  // Half of each form, if there are two: what is predicted of one says little of the other.
+  const std::size_t of_chunks =
+      warpgroups.plans().empty() ? most : most - std::min(warpgroups.plans().size(), most / 2);
+  Ranked both(most);
+  for (std::size_t i = 0; i < std::min(of_chunks, chunks.plans().size()); ++i)
+    both.offer(chunks.plans()[i].first, chunks.plans()[i].second);
+  for (std::size_t i = 0; i < std::min(most, warpgroups.plans().size()); ++i) {
+    if (both.plans().size() == most && i >= most - of_chunks && most > 1) break;
+    both.offer(warpgroups.plans()[i].first, warpgroups.plans()[i].second);
+  }
+  std::vector<ProductPlan> plans;
+  for (const auto& [nanoseconds, plan] : both.plans()) plans.push_back(plan);
+  return plans;
+}
+
 ProductPlan plan_product(unsigned rows, unsigned in, unsigned out, unsigned tiles, bool gated,
                          const ProductDevice& device, WeightForm form) {
-  ProductPlan best = plan_in_chunks(rows, in, out, tiles, gated, device);
-  if (form == WeightForm::quantised) return best;
-  const auto time_of = [&](const ProductPlan& each) {
-    return predicted_nanoseconds(each, gated, device.multiprocessors);
-  };
-  if (rows <= 32) return best;
-  const auto other = plan_warpgroups(rows, in, out, tiles, gated, device);
-  if (other && time_of(*other) < time_of(best)) best = *other;
-  return best;
+  return candidate_plans(rows, in, out, tiles, gated, device, form, 1).front();
 }
 
 }  // namespace tempera::gpu

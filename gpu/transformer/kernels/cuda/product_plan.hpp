@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <vector>
 
 #include "gpu/device/arithmetic.hpp"
 #include "gpu/transformer/kernels/cuda/product_layout.hpp"
@@ -96,9 +97,18 @@ enum class WeightForm : unsigned { fragments, quantised };
 std::optional<ProductPlan> plan_warpgroups(unsigned rows, unsigned in, unsigned out, unsigned tiles,
                                            bool gated, const ProductDevice& device);
 
-/// The cut of the least predicted_nanoseconds, of those for the largest chunks of tokens and
-/// then the deepest ring that the device has room for. For weights in fragments and more than 32
-/// rows plan_warpgroups, if that is predicted to take less.
+/// Plans that are worth timing, at most so many, in the order of what they are predicted to take:
+/// of chunks for the largest chunks of tokens and then the deepest ring that the device has room
+/// for, and for weights in fragments and more than 32 rows as many by steps of four warps.
+/// @param tiles of 16 outputs that the matrix has; of a gated one, gate's and up's together
+/// @throw BadInput if the device has too little shared memory for any cut
+std::vector<ProductPlan> candidate_plans(unsigned rows, unsigned in, unsigned out, unsigned tiles,
+                                         bool gated, const ProductDevice& device, WeightForm form,
+                                         std::size_t most);
+
+/// The first of the candidates: the cut of the least predicted_nanoseconds, of those for the
+/// largest chunks of tokens and then the deepest ring that the device has room for. For weights in
+/// fragments and more than 32 rows plan_warpgroups, if that is predicted to take less.
 /// @param tiles of 16 outputs that the matrix has; of a gated one, gate's and up's together
 /// @throw BadInput if the device has too little shared memory for any cut
 ProductPlan plan_product(unsigned rows, unsigned in, unsigned out, unsigned tiles, bool gated,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <compare>
 #include <cstring>
 #include <map>
@@ -151,7 +152,24 @@ class CudaTokenStep final : public TokenStep {
     }
   };
 
+  /// The forms of a step by turns, until one has shown to be faster.
+  struct FormTrial {
+    static constexpr std::size_t turns = 7;  // of each form, and one more that is not timed
+    bool has_compared = false;
+    std::size_t steps = 0;
+    std::vector<double> seconds[2];  // of separate kernels, and of joined layers
+    std::optional<bool> joined;      // once it is decided
+  };
+
   static Shape shape_of(const StepModel& model, std::span<const StepRow> rows);
+  /// Takes in how long a step of a trial took.
+  static void note(FormTrial& trial, bool joined, double seconds);
+  /// The trial of a step's form, if it has one.
+  FormTrial* trial_of(const StepModel& model, const Shape& shape);
+  /// Queues the step's graph, made if it is not there, and waits for its first `bytes` of results.
+  void replay(const StepModel& model, const Shape& shape, std::size_t bytes);
+  /// Runs the step in both forms. False if their results differ in a bit.
+  bool forms_agree(const StepModel& model, Shape shape, std::size_t bytes);
   void make_room(const StepModel& model, const Shape& shape, std::size_t rungs);
   /// Writes the step's buffer and says how much of it is used.
   std::size_t fill(const StepModel& model, std::span<const StepRow> rows, const Shape& shape,
@@ -174,6 +192,7 @@ class CudaTokenStep final : public TokenStep {
   SharedSplits shared_splits_;                 // of the slots' pages
   std::vector<std::optional<TokenId>> drawn_;  // [slots], as the device holds them
   std::map<Shape, simt::StepGraph> graphs_;
+  std::map<Shape, FormTrial> trials_;  // by shapes that are not joined
 
   // The step's buffer: counts, requests, powers, inputs, copies of pages and of states, entries.
   simt::StagedBytes update_;
@@ -360,6 +379,42 @@ inline void CudaTokenStep::queue(const StepModel& model, const Shape& shape) {
   queue_draw(batch, tile_largest_.data(), tiles, blocks_each * multiprocessors_, stream_);
 }
 
+inline CudaTokenStep::FormTrial* CudaTokenStep::trial_of(const StepModel& model,
+                                                         const Shape& shape) {
+  const bool can_join = shape.rows <= largest_normed_rows && model.states.bytes == nullptr;
+  return stream_.graphs && stream_.times_forms && can_join ? &trials_[shape] : nullptr;
+}
+
+inline void CudaTokenStep::note(FormTrial& trial, bool joined, double seconds) {
+  if (trial.joined) return;
+  ++trial.steps;
+  trial.seconds[joined ? 1 : 0].push_back(seconds);
+  if (trial.steps < 2 * (FormTrial::turns + 1)) return;
+  const auto median = [](std::vector<double> values) {
+    values.erase(values.begin());  // the first captures its graph
+    std::ranges::nth_element(values, values.begin() + values.size() / 2);
+    return values[values.size() / 2];
+  };
+  trial.joined = median(trial.seconds[1]) < median(trial.seconds[0]);
+}
+
+inline void CudaTokenStep::replay(const StepModel& model, const Shape& shape, std::size_t bytes) {
+  simt::StepGraph& graph = graphs_[shape];
+  if (!graph.is_sound()) graph.capture(stream_, [&] { queue(model, shape); });
+  graph.replay(stream_);
+  results_.read_back(stream_, bytes);
+}
+
+inline bool CudaTokenStep::forms_agree(const StepModel& model, Shape shape, std::size_t bytes) {
+  std::vector<std::byte> results[2];
+  for (const bool joined : {true, false}) {
+    shape.joined = stream_.joined = joined;
+    replay(model, shape, bytes);
+    results[joined ? 1 : 0].assign(results_.host(), results_.host() + bytes);
+  }
+  return results[0] == results[1];
+}
+
 inline std::vector<ScoredToken> CudaTokenStep::run(const StepModel& model,
                                                    std::span<const StepRow> rows, Copies copies,
                                                    Copies state_copies) {
@@ -372,24 +427,36 @@ inline std::vector<ScoredToken> CudaTokenStep::run(const StepModel& model,
   }
   const RowRequests requests = requests_of(draws);
   Shape shape = shape_of(model, rows);
-  shape.joined = stream_.joined;
   if (std::exchange(in_step_, true)) room_ = {};
   make_room(model, shape, requests.powers.size());
   const std::vector<std::uint32_t> slots = slot_tables_.assign(records, shape.rows);
   slot_states_.assign(records, shape.rows);  // the same slots: both have seen the same records
 
+  FormTrial* const trial = trial_of(model, shape);
+  // A token that the step before has drawn would be another one when the step runs again.
+  if (trial != nullptr && !trial->has_compared) std::ranges::fill(drawn_, std::nullopt);
   const std::size_t used = fill(model, rows, shape, slots, requests, copies, state_copies);
   shape.shares = shared_splits_.is_half_shared(shape.rows);
+  if (stream_.times_forms)
+    stream_.joined = trial != nullptr && trial->joined.value_or(trial->steps % 2 == 1);
+  shape.joined = stream_.joined;
+  const std::size_t result_bytes = log_z_at_ + requests.powers.size() * sizeof(double);
   if (stream_.graphs) {
-    simt::StepGraph& graph = graphs_[shape];
-    if (!graph.is_sound()) graph.capture(stream_, [&] { queue(model, shape); });
+    const auto begin = std::chrono::steady_clock::now();
     update_.send(stream_, used);
-    graph.replay(stream_);
+    if (trial != nullptr && !std::exchange(trial->has_compared, true)) {
+      if (!forms_agree(model, shape, result_bytes)) trial->joined = false;
+    } else {
+      replay(model, shape, result_bytes);
+      if (trial != nullptr)
+        note(*trial, shape.joined,
+             std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+    }
   } else {
     update_.send(stream_, used);
     queue(model, shape);
+    results_.read_back(stream_, result_bytes);
   }
-  results_.read_back(stream_, log_z_at_ + requests.powers.size() * sizeof(double));
 
   const std::byte* const results = results_.host();
   const auto result = [&](std::size_t offset, std::size_t index, auto& value) {

@@ -37,8 +37,8 @@ inline WarpgroupBlock block_of(const ProductPlan& plan) {
 std::vector<ProductPlan> warpgroup_plans(unsigned rows, unsigned in, unsigned out, unsigned tiles,
                                          bool gated, const ProductDevice& device);
 
-/// What the time of warpgroup_product is calculated from, for one multiprocessor. No device has
-/// confirmed these; part 8 of ./gpu-check measures plans and fits them.
+/// What the time of warpgroup_product is calculated from, for one multiprocessor: enough to rank
+/// candidates. No device has confirmed these.
 struct WarpgroupRates {
   double cache = h200_cache;  ///< bytes a nanosecond of the second-level cache
   double gap = 60;            ///< cycles between the steps of two stages
