@@ -29,7 +29,7 @@ _IS_CORRECT = re.compile(
     r"(?:(?:ption|hoice|nswer) |^|\. |\()([A-J])\)? is (?:the )?(?:correct|right|best)\b"
     r"|\b(?:choose|select|pick|go with) (?:the )?(?:option |choice |answer |letter )?\(?([A-J])(?![A-Za-z0-9])"
 )
-# How a text may go on behind its letter: a box and what is said, an answer of one line, one line of several.
+# What may follow the letter: in a box and in what is said, in an answer of one line, in one line of several.
 _PHRASE = (_END, _DIVIDED, _REASON, _WORD)
 _ONLY_LINE = (_END, _DIVIDED)
 _LINE = (_END,)

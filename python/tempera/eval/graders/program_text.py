@@ -11,7 +11,7 @@ from tempera.eval.graders.fences import fenced_blocks
 from tempera.eval.graders.verdict import after_thinking
 
 _WORKS = (ast.Call, ast.FunctionDef, ast.ClassDef)
-# Statements behind the function that is asked for which are a trial of it, or one word of prose.
+# After the function that is asked for, these are a trial of it, or one word of prose.
 _TRIALS = (ast.Expr, ast.Assert)
 _CODE = re.compile(r"(?:async def|def|class|import|from|@|#|\w+ *(?:: *\w+ *)?\+?=)")
 _MOST_CUTS = 50
@@ -89,7 +89,7 @@ def _continued(text: str, prompt: str, name: str) -> str | None:
 
 
 def _defined(text: str, name: str) -> str | None:
-    """The program around the definition of a function, in a text that has prose before and behind it."""
+    """The program around the definition of a function, in a text that has prose before and after it."""
     lines = _lines(text)
     definition = re.compile(rf"(?:async )?def {re.escape(name)}\b")
     place = next((number for number, line in enumerate(lines) if definition.match(line)), None)
@@ -150,7 +150,7 @@ def whole_program(text: str) -> str | None:
     """The program of an answer: the last fenced block that is one; None if there is no block.
 
     A block that is called Python is one, as LiveCodeBench's own rule takes the last block. So is another that can be read
-    as Python and calls or defines something: what a program prints, or how it is started, stands behind it in many answers.
+    as Python and calls or defines something: many answers go on with what the program prints, or with the command that starts it.
 
     >>> whole_program('```py\\nprint(input())\\n```\\nIt prints\\n```\\n4\\n```')
     'print(input())\\n'

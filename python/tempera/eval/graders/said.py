@@ -26,17 +26,17 @@ def questions(text: str) -> list[str]:
     return [text[begin:end] for begin, end in zip(cuts, cuts[1:]) if text[begin:end].strip()]
 
 
-def _behind(text: str, mark: re.Match[str]) -> str:
-    """The line behind a mark, or the next one if nothing is left of its own."""
+def _after(text: str, mark: re.Match[str]) -> str:
+    """The line after a mark, or the next one if nothing is left of its own."""
     line = _LINE.match(text, mark.end())
     return line.group(1)[:_LONGEST] if line else ""
 
 
 def marked(text: str) -> list[str]:
     """What follows each `####`; of the first 100."""
-    return [_behind(text, mark) for mark in islice(_MARK.finditer(text), _MOST)]
+    return [_after(text, mark) for mark in islice(_MARK.finditer(text), _MOST)]
 
 
 def said(text: str) -> list[tuple[str, str]]:
     """Each "answer is" or its like, as its verb or sign and what follows; the last 100, the last first."""
-    return [((mark.group(1) or mark.group(2)).lower(), _behind(text, mark)) for mark in list(_ANSWER_IS.finditer(text))[: -_MOST - 1 : -1]]
+    return [((mark.group(1) or mark.group(2)).lower(), _after(text, mark)) for mark in list(_ANSWER_IS.finditer(text))[: -_MOST - 1 : -1]]
