@@ -7,7 +7,7 @@ import re
 from tempera.eval.graders.boxed import last_boxed
 from tempera.eval.graders.numbers import LONGEST, NoNumber, last_side, number_in, number_of, read_value
 from tempera.eval.graders.plain_text import plain
-from tempera.eval.graders.said import marked, questions, said
+from tempera.eval.graders.said import ANSWER, marked, questions, said
 from tempera.eval.graders.units import CHANGERS, NOT_LEADING, SYMBOLS, words_of
 from tempera.eval.graders.verdict import Grader, Verdict, after_thinking
 from tempera.eval.problem import Problem
@@ -122,7 +122,7 @@ class NumericGrader(Grader):
             number = _said_number(phrase, has_words=False)
             if number is not None:
                 return number
-        return next((number for _, phrase in said(text) if (number := _said_number(phrase, has_words=True)) is not None), None)
+        return next((number for _, phrase in said(text, ANSWER) if (number := _said_number(phrase, has_words=True)) is not None), None)
 
     def judge(self, extracted: str, problem: Problem) -> Verdict:
         found = number_of(extracted)
