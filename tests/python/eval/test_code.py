@@ -56,6 +56,10 @@ def test_what_the_prompt_has_before_the_function_stays() -> None:
     assert program.startswith("import math") and program.count("def f(") == 1
 
 
+def test_a_body_may_return_nothing() -> None:
+    assert function_program("    x.sort()\n```\nDone.", "def f(x):\n", "f") == "def f(x):\n    x.sort()\n"
+
+
 def test_a_function_that_never_ends_is_wrong_and_says_so() -> None:
     verdict = FunctionTestGrader().judge(PROMPT + "    while True: pass\n", FUNCTION)
     assert (verdict.correct, verdict.failure) == (False, "timed out")

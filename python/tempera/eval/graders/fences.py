@@ -49,10 +49,7 @@ def fenced_blocks(text: str) -> list[Block]:
         while number < len(lines) and not _closes(lines[number], opening):
             code.append(_within(lines[number], opening))
             number += 1
-        is_closed = number < len(lines)
         number += 1
-        if not is_closed and code and not code[-1]:
-            code.pop()  # nothing follows the end of the last line
         block = Block(opening.group("info").strip(), "".join(line + "\n" for line in code))
         blocks += fenced_blocks(block.code) if _MARKDOWN.match(block.info) else [block]
     return blocks

@@ -70,7 +70,7 @@ def _powered(base: Fraction, text: str, start: int) -> tuple[Fraction, int]:
         return base, start
     exponent = int(found.group(1) or found.group(2))
     digits = len(str(max(abs(base.numerator), base.denominator)))
-    if digits * abs(exponent) > LONGEST or (base == 0 and exponent <= 0) or _EXPONENT.match(text, found.end()):
+    if digits * abs(exponent) > LONGEST or (base == 0 and exponent <= 0):
         raise NoNumber
     return base**exponent, found.end()
 

@@ -12,7 +12,7 @@ from tempera.eval.graders.units import CHANGERS, NOT_LEADING, SYMBOLS, words_of
 from tempera.eval.graders.verdict import Grader, Verdict, after_thinking
 from tempera.eval.problem import Problem
 
-_HEADING = re.compile(r"[0-9]+[.):] +[A-Z]")
+_HEADING = re.compile(r"([0-9]+)[.):] +[A-Z]")
 # Between "answer is" and its number there may be six words, and none between #### and its number.
 _WORDS_BEFORE = re.compile(r"(?:[A-Za-z]+ ){0,6}(?=[-+(]? ?\.?[0-9]|-?⟨)")
 _SENTENCE_END = re.compile(r"[.,;] ")
@@ -117,7 +117,8 @@ class NumericGrader(Grader):
             number = number_in(boxed, words)
             return boxed if number is None else number
         for count, phrase in enumerate(marked(text), 1):
-            if _HEADING.match(phrase) and phrase.startswith(str(count)):
+            heading = _HEADING.match(phrase)
+            if heading and int(heading.group(1)) == count:
                 continue  # the heading of the text's step of this number
             number = _said_number(phrase, has_words=False)
             if number is not None:

@@ -60,6 +60,11 @@ def _longest_program(lines: list[str], first: int, margin: str) -> ast.Module | 
     return None
 
 
+def _end_of_body(lines: list[str], start: int) -> int:
+    """The first line from `start` on that is neither indented nor empty; how many lines there are if all of them are."""
+    return next((number for number in range(start, len(lines)) if lines[number].strip() and not lines[number][0].isspace()), len(lines))
+
+
 def _function(tree: ast.Module, name: str) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
     found = [node for node in tree.body if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == name]
     return found[-1] if found else None
@@ -79,8 +84,7 @@ def _continued(text: str, prompt: str, name: str) -> str | None:
     for form in forms:
         first = prompt.count("\n")
         lines = _lines(prompt + form)
-        end = next((n for n, line in enumerate(lines[first + 1 :], first + 1) if line.strip() and not line[0].isspace()), len(lines))
-        del lines[end:]
+        del lines[_end_of_body(lines, first + 1) :]
         tree = _longest_program(lines, first, _margin(lines[first]))
         function = _function(tree, name) if tree else None
         if function and any(not isinstance(node, ast.Expr) or _works(node) for node in function.body):
@@ -123,12 +127,13 @@ def function_program(text: str, prompt: str, name: str) -> str:
     >>> function_program("Sure:\n```\nreturn 2 * x\n```", "def f(x):\n", "f")
     'def f(x):\n    return 2 * x\n'
     """
-    answer = after_thinking(text).replace("\r\n", "\n")
+    answer = after_thinking(text)
     before = prompt[: prompt.rindex(f"def {name}(")]
     definition = re.compile(rf"^(?:async )?def {re.escape(name)}\b", re.MULTILINE)
     blocks = fenced_blocks(answer)
-    begins = answer.strip("\n")[:1].isspace()
-    if begins and not definition.search(textwrap.dedent(answer.strip("\n"))):
+    lines = _lines(answer.strip("\n"))
+    body = "".join(lines[: _end_of_body(lines, 0)])
+    if body and not definition.search(textwrap.dedent(body)):
         program = _continued(answer, prompt, name)
         if program is not None:
             return program

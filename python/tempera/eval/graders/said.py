@@ -23,7 +23,7 @@ def questions(text: str) -> list[str]:
     ['#### 5\n', 'Question: 2 + 2?\n#### 4']
     """
     cuts = [0, *(found.start() for found in _NEXT_QUESTION.finditer(text)), len(text)]
-    return [text[begin:end] for begin, end in zip(cuts, cuts[1:]) if text[begin:end].strip()]
+    return [text[begin:end] for begin, end in zip(cuts, cuts[1:])]
 
 
 def _after(text: str, mark: re.Match[str]) -> str:
