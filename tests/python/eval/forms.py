@@ -37,7 +37,7 @@ class Form:
             return _same_program(program_text.whole_program(self.text), self.answer)
         if self.grader == "function":
             return _doubles(program_text.function_program(self.text, PROMPT, "f"))
-        grader, problem = GRADERS[self.grader], Problem("", {"problem": "How many gizmos do you see?"}, self.answer)
+        grader, problem = GRADERS[self.grader], Problem("", {"problem": "How many gizmos do you see, a dozen?"}, self.answer)
         extracted = grader.extract(self.text, True, problem)
         return extracted is not None and grader.judge(extracted, problem).correct
 

@@ -30,6 +30,9 @@ FUNCTION = Problem(
         ("```python\ndef f(x):\n    return 3\n```\nNo:\n```python\ndef f(x):\n    return x * 2\n```", True),
         ("<think>```python\ndef f(x): return 0\n```</think>\n```python\ndef f(x): return x * 2\n```", True),
         ("```\nreturn 2 * x\n```", True),
+        ("    return 2 * x\n```\n\nThis function doubles.\n", True),
+        ("1. So:\n\n   ```Python3\n   def f(x):\n       return 2 * x\n   ```\n   Done.\n", True),
+        ("```text\n4\n```\n```python\ndef f(x):\n    return 2 * x * K\n\nK = 1\n```\n```\n4\n```", True),
         ("```python\ndef f(x):\n    return 2 * x", True),
         ("def f(x):\n    y = x\n    return y + y\n\nThis function doubles.", True),
         ("    return x\n", False),
@@ -51,6 +54,10 @@ def test_functions_are_found_and_judged(answer: str, correct: bool) -> None:
 def test_what_the_prompt_has_before_the_function_stays() -> None:
     program = function_program("```python\ndef f(x):\n    return helper(x) + x - 1\n```", PROMPT, "f")
     assert program.startswith("import math") and program.count("def f(") == 1
+
+
+def test_a_body_may_return_nothing() -> None:
+    assert function_program("    x.sort()\n```\nDone.", "def f(x):\n", "f") == "def f(x):\n    x.sort()\n"
 
 
 def test_a_function_that_never_ends_is_wrong_and_says_so() -> None:
@@ -96,6 +103,23 @@ STDIN = contest("stdin", [("2\n1 2\n", "3\n"), ("1\n5\n", "5\n")])
 def test_programs_of_contests(source: str, correct: bool) -> None:
     grader = ContestTestGrader()
     program = grader.extract(fenced(source), True, STDIN)
+    assert program is not None and grader.judge(program, STDIN).correct == correct
+
+
+@pytest.mark.parametrize(
+    ("answer", "correct"),
+    [
+        ("Sample:\n\n```text\n3\n```\n\nProgram:\n\n```python\n{}\n```\n", True),
+        ("```json\n{{}}\n```\n```python\n{}\n```\n", True),
+        ("```python3.11\n{}\n```\nIt adds.\n", True),
+        ("```python\r\n{}\r\n```\r\n", True),
+        ("1. So:\n\n   ~~~~ {{.python title='a'}}\n   {}\n   ~~~~\n\n   ```\n   3\n   ```\n", True),
+        ("```python\n{}\n```\nNo:\n```python\nprint(0)\n```\n", False),
+    ],
+)
+def test_a_contests_program_is_found_in_its_answer(answer: str, correct: bool) -> None:
+    grader = ContestTestGrader()
+    program = grader.extract(answer.format("input(); print(sum(map(int, input().split())))"), True, STDIN)
     assert program is not None and grader.judge(program, STDIN).correct == correct
 
 

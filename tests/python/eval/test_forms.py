@@ -86,7 +86,7 @@ def test_every_rule_of_the_published_grader_changes_an_answer(name: str) -> None
 
 
 def test_no_rule_is_hidden_in_a_function() -> None:
-    """Expressions of the graders stand at their module's level, where they are left out one by one."""
+    """All expressions of the graders are data of their modules, which the tests above leave out one by one."""
     for module in MODULES.values():
         for function in ast.walk(ast.parse(inspect.getsource(module))):
             if isinstance(function, ast.FunctionDef):

@@ -73,7 +73,7 @@ def test_an_answer_without_a_ballot_has_no_vote() -> None:
     """Of no record, of one, and of several that say nothing; the returned record's own verdict stays."""
     problem = Problem("p", {"problem": "?"}, "5")
     for traces, winner, is_right in (
-        ([], None, None), ([drawn("7")], None, None), ([drawn("none"), drawn("nothing")], None, False), ([drawn("none"), drawn("It is 5 or 6")], None, False),
+        ([], None, None), ([drawn("7")], None, None), ([drawn("none"), drawn("nothing")], None, False), ([drawn("none"), drawn("It is 5 or 6")], None, False), ([drawn("The answer is 5 or 6."), drawn("none")], None, False),
         ([drawn("none"), drawn("5")], "5", True), ([drawn("7", -1.0), drawn("5", -2.0)], "7", False), ([drawn("7", -2.0), drawn("5", -1.0)], "5", True), ([drawn("7"), drawn("5", -9.0), drawn("5.0", None)], "5", True),
     ):  # fmt: skip
         grade = judge(NumericGrader(), Answer(drawn("5"), traces), problem)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-# An opening fence, behind the signs of quotations and lists; the info string of one of backticks has no backtick. It may
+# An opening fence, after the signs of quotations and lists; the info string of one of backticks has no backtick. It may
 # be indented however far: models indent fences within lists by other amounts than the list asks for.
 _OPENING = re.compile(r"(?P<before>(?:[ \t]|>|(?:[-*+]|[0-9]+[.)])[ \t])*)(?P<fence>`{3,}(?=[^`]*$)|~{3,})(?P<info>.*)")
 _CLOSING = re.compile(r"(?P<before>[ \t>]*)(?P<fence>`+|~+)[ \t]*")
@@ -18,7 +18,7 @@ _MARKDOWN = re.compile(r"[{.\s]*(?:markdown|md)(?![a-z])", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Block:
-    """A block of code: what stands behind its opening fence, and its lines, each with its end."""
+    """A block of code: its info string, and its lines, each with its end."""
 
     info: str
     code: str
@@ -49,10 +49,7 @@ def fenced_blocks(text: str) -> list[Block]:
         while number < len(lines) and not _closes(lines[number], opening):
             code.append(_within(lines[number], opening))
             number += 1
-        is_closed = number < len(lines)
         number += 1
-        if not is_closed and code and not code[-1]:
-            code.pop()  # what stands behind the last line's end is no line
         block = Block(opening.group("info").strip(), "".join(line + "\n" for line in code))
         blocks += fenced_blocks(block.code) if _MARKDOWN.match(block.info) else [block]
     return blocks

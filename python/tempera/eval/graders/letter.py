@@ -7,7 +7,7 @@ import re
 from tempera.eval.graders.boxed import last_boxed
 from tempera.eval.graders.numbers import LONGEST
 from tempera.eval.graders.plain_text import plain
-from tempera.eval.graders.said import questions, said
+from tempera.eval.graders.said import CHOICE, questions, said
 from tempera.eval.graders.verdict import Grader, Verdict, after_thinking
 from tempera.eval.problem import Problem
 
@@ -29,7 +29,7 @@ _IS_CORRECT = re.compile(
     r"(?:(?:ption|hoice|nswer) |^|\. |\()([A-J])\)? is (?:the )?(?:correct|right|best)\b"
     r"|\b(?:choose|select|pick|go with) (?:the )?(?:option |choice |answer |letter )?\(?([A-J])(?![A-Za-z0-9])"
 )
-# How a text may go on behind its letter: a box and what is said, an answer of one line, one line of several.
+# What may follow the letter: in a box and in what is said, in an answer of one line, in one line of several.
 _PHRASE = (_END, _DIVIDED, _REASON, _WORD)
 _ONLY_LINE = (_END, _DIVIDED)
 _LINE = (_END,)
@@ -86,7 +86,7 @@ class LetterGrader(Grader):
     def _in(self, text: str) -> str | None:
         boxed = last_boxed(text)
         lines = [line for line in text.splitlines() if line.strip()]
-        for sign, phrase in ([] if boxed is None else [("", boxed)]) + said(text):
+        for sign, phrase in ([] if boxed is None else [("", boxed)]) + said(text, CHOICE):
             letter = _chosen(phrase, _PHRASE)
             if phrase.strip() == "a" and sign not in ("", ":", "="):
                 continue  # an article whose noun is missing

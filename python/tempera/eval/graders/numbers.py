@@ -70,7 +70,7 @@ def _powered(base: Fraction, text: str, start: int) -> tuple[Fraction, int]:
         return base, start
     exponent = int(found.group(1) or found.group(2))
     digits = len(str(max(abs(base.numerator), base.denominator)))
-    if digits * abs(exponent) > LONGEST or (base == 0 and exponent <= 0) or _EXPONENT.match(text, found.end()):
+    if digits * abs(exponent) > LONGEST or (base == 0 and exponent <= 0):
         raise NoNumber
     return base**exponent, found.end()
 
@@ -128,7 +128,7 @@ def last_side(text: str) -> int | None:
 
 
 def number_in(text: str, words: frozenset[str] = frozenset()) -> str | None:
-    """The number that a text is, as it is written but for dress and units; None if it is none.
+    """The number that a text is, as it is written, without markup and units; None if it is none.
 
     >>> number_in(r"\\text{Total} = \\$1,200 \\text{ per day}")
     '1,200'
@@ -152,7 +152,7 @@ def number_in(text: str, words: frozenset[str] = frozenset()) -> str | None:
 def number_of(text: str, words: frozenset[str] = frozenset()) -> Fraction | None:
     r"""The number that a text is, as a fraction; None if it is none.
 
-    Left out are LaTeX's dress, currency, per cent, degrees, units (of units.py, and `words`), commas of thousands, the
+    These are left out: markup, currency, per cent, degrees, units (of units.py, and `words`), commas of thousands, the
     sides of an equation before its last, and a last full stop. Powers and fractions of numbers are worked out, sums and
     products are not. A text of more than 4,000 characters is none.
 

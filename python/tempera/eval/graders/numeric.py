@@ -7,22 +7,22 @@ import re
 from tempera.eval.graders.boxed import last_boxed
 from tempera.eval.graders.numbers import LONGEST, NoNumber, last_side, number_in, number_of, read_value
 from tempera.eval.graders.plain_text import plain
-from tempera.eval.graders.said import marked, questions, said
+from tempera.eval.graders.said import ANSWER, marked, questions, said
 from tempera.eval.graders.units import CHANGERS, NOT_LEADING, SYMBOLS, words_of
 from tempera.eval.graders.verdict import Grader, Verdict, after_thinking
 from tempera.eval.problem import Problem
 
-_HEADING = re.compile(r"[0-9]+[.):] +[A-Z]")
-# Up to six words may stand between "answer is" and its number, and none between #### and its.
+_HEADING = re.compile(r"([0-9]+)[.):] +[A-Z]")
+# Between "answer is" and its number there may be six words, and none between #### and its number.
 _WORDS_BEFORE = re.compile(r"(?:[A-Za-z]+ ){0,6}(?=[-+(]? ?\.?[0-9]|-?⟨)")
 _SENTENCE_END = re.compile(r"[.,;] ")
 _GLUED_UNIT = re.compile(r"[%°]|[A-Za-z]{2,}")
-# What, behind a number and its unit, makes it a part of something else.
+# A number that one of these follows, after its unit, is a part of something else.
 _GOES_ON = re.compile(
     r"[A-Za-z_]|!="  # 5x, 5_8, 5!=120
     r"|'? ?[0-9⟨\\]"  # 1 2, 5' 6", 5\pi
     r"| ?[+×*^=≈<>≤≥±]|,? ?\.\."  # 3 + 4, 1, 2, ...
-    r"| ?-(?! [a-z]{2})"  # 12-15; a dash may stand before a word
+    r"| ?-(?! [a-z]{2})"  # 12-15; a dash before a word is prose
     r"| ?\((?!(?!mod)[a-z]{2})"  # 5(x + 1), 5 (mod 7)
     r"| ?[,:] ?[-+]?[0-9⟨]|;[0-9]"  # 5, 6 and 5:30
     r"|,? (?:and |or )?[A-Za-z] ?="  # 5, y = 6
@@ -117,12 +117,13 @@ class NumericGrader(Grader):
             number = number_in(boxed, words)
             return boxed if number is None else number
         for count, phrase in enumerate(marked(text), 1):
-            if _HEADING.match(phrase) and phrase.startswith(str(count)):
+            heading = _HEADING.match(phrase)
+            if heading and int(heading.group(1)) == count:
                 continue  # the heading of the text's step of this number
             number = _said_number(phrase, has_words=False)
             if number is not None:
                 return number
-        return next((number for _, phrase in said(text) if (number := _said_number(phrase, has_words=True)) is not None), None)
+        return next((number for _, phrase in said(text, ANSWER) if (number := _said_number(phrase, has_words=True)) is not None), None)
 
     def judge(self, extracted: str, problem: Problem) -> Verdict:
         found = number_of(extracted)

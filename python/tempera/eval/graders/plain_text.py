@@ -1,4 +1,4 @@
-r"""An answer without LaTeX's and Markdown's dress: what the graders of numbers and of letters have in common."""
+r"""An answer without the markup of LaTeX and Markdown, for the graders of numbers and of letters."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ ROWS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 
 
 def plain(text: str) -> str:
-    r"""The text after all rows, again and again until none changes it: what stands within braces comes before them.
+    r"""The text after all rows, applied until none changes it: the inner of two pairs of braces goes first.
 
     >>> plain(r"\textbf{$\dfrac{1}{2}$} \text{m}")
     ' ⟨1⁄2⟩ m '

@@ -11,7 +11,7 @@ from tempera.eval.graders.fences import fenced_blocks
 from tempera.eval.graders.verdict import after_thinking
 
 _WORKS = (ast.Call, ast.FunctionDef, ast.ClassDef)
-# Statements behind the function that is asked for which are a trial of it, or one word of prose.
+# After the function that is asked for, these are a trial of it, or one word of prose.
 _TRIALS = (ast.Expr, ast.Assert)
 _CODE = re.compile(r"(?:async def|def|class|import|from|@|#|\w+ *(?:: *\w+ *)?\+?=)")
 _MOST_CUTS = 50
@@ -60,6 +60,11 @@ def _longest_program(lines: list[str], first: int, margin: str) -> ast.Module | 
     return None
 
 
+def _end_of_body(lines: list[str], start: int) -> int:
+    """The first line from `start` on that is neither indented nor empty; how many lines there are if all of them are."""
+    return next((number for number in range(start, len(lines)) if lines[number].strip() and not lines[number][0].isspace()), len(lines))
+
+
 def _function(tree: ast.Module, name: str) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
     found = [node for node in tree.body if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == name]
     return found[-1] if found else None
@@ -79,8 +84,7 @@ def _continued(text: str, prompt: str, name: str) -> str | None:
     for form in forms:
         first = prompt.count("\n")
         lines = _lines(prompt + form)
-        end = next((n for n, line in enumerate(lines[first + 1 :], first + 1) if line.strip() and not line[0].isspace()), len(lines))
-        del lines[end:]
+        del lines[_end_of_body(lines, first + 1) :]
         tree = _longest_program(lines, first, _margin(lines[first]))
         function = _function(tree, name) if tree else None
         if function and any(not isinstance(node, ast.Expr) or _works(node) for node in function.body):
@@ -89,7 +93,7 @@ def _continued(text: str, prompt: str, name: str) -> str | None:
 
 
 def _defined(text: str, name: str) -> str | None:
-    """The program around the definition of a function, in a text that has prose before and behind it."""
+    """The program around the definition of a function, in a text that has prose before and after it."""
     lines = _lines(text)
     definition = re.compile(rf"(?:async )?def {re.escape(name)}\b")
     place = next((number for number, line in enumerate(lines) if definition.match(line)), None)
@@ -123,12 +127,13 @@ def function_program(text: str, prompt: str, name: str) -> str:
     >>> function_program("Sure:\n```\nreturn 2 * x\n```", "def f(x):\n", "f")
     'def f(x):\n    return 2 * x\n'
     """
-    answer = after_thinking(text).replace("\r\n", "\n")
+    answer = after_thinking(text)
     before = prompt[: prompt.rindex(f"def {name}(")]
     definition = re.compile(rf"^(?:async )?def {re.escape(name)}\b", re.MULTILINE)
     blocks = fenced_blocks(answer)
-    begins = answer.strip("\n")[:1].isspace()
-    if begins and not definition.search(textwrap.dedent(answer.strip("\n"))):
+    lines = _lines(answer.strip("\n"))
+    body = "".join(lines[: _end_of_body(lines, 0)])
+    if body and not definition.search(textwrap.dedent(body)):
         program = _continued(answer, prompt, name)
         if program is not None:
             return program
@@ -150,7 +155,7 @@ def whole_program(text: str) -> str | None:
     """The program of an answer: the last fenced block that is one; None if there is no block.
 
     A block that is called Python is one, as LiveCodeBench's own rule takes the last block. So is another that can be read
-    as Python and calls or defines something: what a program prints, or how it is started, stands behind it in many answers.
+    as Python and calls or defines something: many answers go on with what the program prints, or with the command that starts it.
 
     >>> whole_program('```py\\nprint(input())\\n```\\nIt prints\\n```\\n4\\n```')
     'print(input())\\n'

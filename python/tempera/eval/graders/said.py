@@ -7,9 +7,9 @@ from itertools import islice
 
 # A base model goes on to another question of its own.
 _NEXT_QUESTION = re.compile(r"^[*# ]*(?:Q|Question|Problem|Human|User)[* ]*[0-9]*[:.]", re.MULTILINE)
-_ANSWER_IS = re.compile(
-    r"(?<![a-z])(?:answer|option|choice)[*_ ]*(?:(:|=)|(is|equals|(?:will|would|should|must) be)\b:?)", re.IGNORECASE
-)
+ANSWER = re.compile(r"(?<![a-z])answer", re.IGNORECASE)
+CHOICE = re.compile(r"(?<![a-z])(?:answer|option|choice)", re.IGNORECASE)
+_IS = re.compile(r"[*_ ]*(?:(:|=)|(is|equals|(?:will|would|should|must) be)\b:?)", re.IGNORECASE)
 _MARK = re.compile(r"####")
 _LINE = re.compile(r"\s*(?:\$\$|\\\[)?\s*([^\n]*)")
 _LONGEST = 400  # characters of a line; its answer is at the beginning
@@ -23,20 +23,21 @@ def questions(text: str) -> list[str]:
     ['#### 5\n', 'Question: 2 + 2?\n#### 4']
     """
     cuts = [0, *(found.start() for found in _NEXT_QUESTION.finditer(text)), len(text)]
-    return [text[begin:end] for begin, end in zip(cuts, cuts[1:]) if text[begin:end].strip()]
+    return [text[begin:end] for begin, end in zip(cuts, cuts[1:])]
 
 
-def _behind(text: str, mark: re.Match[str]) -> str:
-    """The line behind a mark, or the next one if nothing is left of its own."""
+def _after(text: str, mark: re.Match[str]) -> str:
+    """The line after a mark, or the next one if nothing is left of its own."""
     line = _LINE.match(text, mark.end())
     return line.group(1)[:_LONGEST] if line else ""
 
 
 def marked(text: str) -> list[str]:
     """What follows each `####`; of the first 100."""
-    return [_behind(text, mark) for mark in islice(_MARK.finditer(text), _MOST)]
+    return [_after(text, mark) for mark in islice(_MARK.finditer(text), _MOST)]
 
 
-def said(text: str) -> list[tuple[str, str]]:
+def said(text: str, noun: re.Pattern[str]) -> list[tuple[str, str]]:
     """Each "answer is" or its like, as its verb or sign and what follows; the last 100, the last first."""
-    return [((mark.group(1) or mark.group(2)).lower(), _behind(text, mark)) for mark in list(_ANSWER_IS.finditer(text))[: -_MOST - 1 : -1]]
+    marks = [mark for found in noun.finditer(text) if (mark := _IS.match(text, found.end()))]
+    return [((mark.group(1) or mark.group(2)).lower(), _after(text, mark)) for mark in marks[: -_MOST - 1 : -1]]

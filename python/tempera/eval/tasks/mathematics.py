@@ -56,7 +56,7 @@ def read_gsm8k(paths: list[Path], _subset: str = "") -> Task:
 
 
 def _read_aime_year(path: Path, year: str) -> list[Problem]:
-    """30 problems. Mirrors of the contests keep the dress of an answer: 336^\\circ is 336, and so is $336$."""
+    """30 problems. Some mirrors write 336 as $336$ or 336^\\circ; both are read."""
     problems = []
     for number, (where, record) in enumerate(read_records(path), 1):
         question = "question" if "question" in record else "problem"
