@@ -46,4 +46,8 @@ class ModelText {
 /// Whether the file begins as a GGUF file does.
 bool is_gguf(const std::filesystem::path& file);
 
+/// The files of a model that is no folder: its only one, or all parts of a GGUF file in order.
+/// @throw BadInput as gguf_files
+std::vector<std::filesystem::path> parts_of_model(const std::filesystem::path& file);
+
 }  // namespace tempera::gpu

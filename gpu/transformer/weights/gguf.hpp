@@ -5,6 +5,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/mapped_file.hpp"
 #include "gpu/gguf/metadata.hpp"
@@ -31,21 +32,39 @@ struct GgufContent {
 /// twice
 GgufContent read_gguf(std::span<const std::byte> bytes, const std::string& file);
 
-/// A GGUF file, mapped as long as this object lives.
+/// The files of the model whose only file, or whose first part, is `first`: in the order of the
+/// parts, which are named NAME-00001-of-0000N.gguf and so on. Whether the others exist is not
+/// looked at.
+/// @throw BadInput naming file and remedy if `first` is no GGUF file, is a later part, or has not
+/// the name of a first part though it is one
+std::vector<std::filesystem::path> gguf_files(const std::filesystem::path& first);
+
+/// The model of a GGUF file, or of all files into which it was split, mapped as long as this object
+/// lives.
 class GgufFile {
  public:
-  /// @throw BadInput as read_gguf does, or if the file cannot be read
-  explicit GgufFile(const std::filesystem::path& file)
-      : mapped_(file), content_(read_gguf(mapped_.bytes(), file.string())) {}
+  /// @param file the only file, or the first part, which has the metadata; the others are beside it
+  /// @throw BadInput as read_gguf and gguf_files do, or if a file cannot be read; naming the part
+  /// if one is missing or belongs to another model, as far as that shows: another place or number
+  /// of parts, metadata that the first part does not have, a tensor that is in two parts, another
+  /// number of tensors than `split.tensors.count`
+  explicit GgufFile(const std::filesystem::path& file);
 
   const GgufMetadata& metadata() const { return content_.metadata; }
+  /// Those of all parts.
   const std::map<std::string, StoredTensor>& tensors() const { return content_.tensors; }
   /// Gives back the memory of a tensor's bytes until somebody reads them again.
-  void forget(const StoredTensor& tensor) const { mapped_.forget(tensor.bytes); }
+  void forget(const StoredTensor& tensor) const {
+    first_.forget(tensor.bytes);
+    for (const auto& part : later_) part.forget(tensor.bytes);
+  }
 
  private:
-  MappedFile mapped_;
+  void add_part(const std::filesystem::path& file, std::size_t number, std::size_t parts);
+
+  MappedFile first_;
   GgufContent content_;
+  std::vector<MappedFile> later_;
 };
 
 }  // namespace tempera::gpu
