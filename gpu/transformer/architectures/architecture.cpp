@@ -58,8 +58,9 @@ bool is_second_embedding(const std::string& name, const DecoderConfig& config) {
   return name == head_name && config.tie_word_embeddings;
 }
 
-/// A head that config.json ties to the embedding may be stored all the same. As in transformers 5,
-/// one that differs from the embedding is computed with, and one that stands alone is both.
+/// Decides on a head that is stored although config.json ties it to the embedding. As in
+/// transformers 5, a head that differs from the embedding is used, and a head that is stored
+/// without an embedding serves as both.
 void resolve_head(const TensorFiles& files, FolderTensors& tensors, DecoderConfig& config) {
   const auto& stored = files.tensors();
   const auto head = stored.find(head_name);

@@ -52,7 +52,7 @@ constexpr std::array<std::string_view, 12> common_keys{"block_count",
                                                        "rope.freq_base",
                                                        "rope.dimension_count"};
 
-/// What changes no logits, whatever it says, or nothing where require_unscaled finds no scaling.
+/// Keys that change no logits at any value, some of them because require_unscaled has passed.
 constexpr std::array<std::string_view, 9> gguf_keys_of_no_logits{
     "pooling_type",
     "rope.scaling.factor",
@@ -64,7 +64,7 @@ constexpr std::array<std::string_view, 9> gguf_keys_of_no_logits{
     "rope.scaling.yarn_ext_factor",
     "rope.scaling.yarn_log_multiplier"};
 
-/// What asks for nothing at these values (0 is false, and 1 true), and for another model at any
+/// A key that asks for nothing at two values (0 is false, 1 is true), and for another model at any
 /// other.
 struct NeutralKey {
   std::string_view name;
@@ -104,8 +104,9 @@ bool is_among(const List& list, std::string_view name) {
   return std::find(list.begin(), list.end(), name) != list.end();
 }
 
-/// Positions are not scaled: llama.cpp takes "linear" where no type is given, and 1 for a factor of
-/// 0. `has_longrope`: whether the architecture computes that.
+/// Refuses scaled rotary positions. As in llama.cpp, a missing type is "linear" and a factor of 0
+/// is 1. `has_longrope`: whether the architecture computes longrope.
+/// @throw BadInput naming file and key
 void require_unscaled(const GgufMetadata& metadata, const std::string& prefix, bool has_longrope) {
   const std::string type_key = prefix + "rope.scaling.type";
   const std::string_view type = metadata.has(type_key) ? metadata.text(type_key) : "linear";
@@ -120,7 +121,8 @@ void require_unscaled(const GgufMetadata& metadata, const std::string& prefix, b
     throw BadInput(metadata.where(factor_key), "is not 1", remedy);
 }
 
-/// 1 / sqrt(head_dim), as a float32; 0 stands for it.
+/// Refuses a scale of scores other than the float32 nearest to 1 / sqrt(head_dim); 0 means that
+/// scale, too.
 void require_usual_scale(const GgufMetadata& metadata, const std::string& key,
                          std::size_t head_dim) {
   if (!metadata.has(key)) return;
@@ -154,7 +156,7 @@ void require_known_keys(const GgufMetadata& metadata, const std::string& prefix,
   }
 }
 
-/// A file may hold an adapter, the part of a model that sees images, or a vocabulary alone.
+/// Refuses a file that holds an adapter, a model of images, or only a vocabulary.
 void require_model(const GgufMetadata& metadata) {
   const std::string key = "general.type";
   if (!metadata.has(key) || metadata.text(key) == "model") return;
@@ -162,7 +164,7 @@ void require_model(const GgufMetadata& metadata) {
                  "give the file of a whole model");
 }
 
-/// A number of all layers: one, or one for each, all equal.
+/// Reads a number that all layers share: one number, or an array that repeats it for each layer.
 std::uint64_t number_of_layers(const GgufMetadata& metadata, const std::string& key,
                                std::uint64_t greatest, std::size_t layers) {
   if (!metadata.is_array(key)) return metadata.whole_number(key, 1, greatest);
@@ -193,7 +195,8 @@ void require_only(const GgufMetadata& metadata, const std::string& key, std::uin
   }
 }
 
-/// Of values, as of keys; where it is not given, llama.cpp has the width's share of a head.
+/// Refuses values of another size than keys. As in llama.cpp, a missing size is the width divided
+/// by the number of heads.
 void require_value_length(const GgufMetadata& metadata, const std::string& key,
                           const DecoderConfig& config) {
   if (!metadata.has(key) && config.head_dim != config.hidden_size / config.num_attention_heads) {

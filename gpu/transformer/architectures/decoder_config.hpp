@@ -65,7 +65,7 @@ DecoderConfig read_decoder_config(const JsonObject& json,
 DecoderConfig read_decoder_config(const GgufFile& file,
                                   std::initializer_list<std::string_view> others);
 
-/// Refuses a sliding window that a text of `longest` tokens outgrows; one of 0 is none.
+/// Refuses a sliding window shorter than `longest` tokens; a window of 0 is none.
 /// @throw BadInput naming file and key
 void require_full_attention(const GgufMetadata& metadata, std::size_t longest);
 

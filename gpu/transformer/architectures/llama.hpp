@@ -14,7 +14,7 @@ class Llama final : public DenseDecoder {
  public:
   static constexpr DenseTraits traits{"llama"};
   static constexpr const char* model_type = traits.model_type;
-  /// What LlamaConfig of transformers has where a config.json has nothing.
+  /// The defaults of LlamaConfig in transformers.
   static constexpr std::array defaults{
       DefaultValue{"attention_bias", "false"},     DefaultValue{"head_dim", "null"},
       DefaultValue{"hidden_act", "\"silu\""},      DefaultValue{"max_position_embeddings", "2048"},

@@ -38,7 +38,7 @@ constexpr std::array keys_of_no_logits{
     "num_beams", "num_return_sequences", "remove_invalid_values", "repetition_penalty",
     "suppress_tokens", "temperature", "top_k", "top_p", "typical_p"};
 
-/// What asks for nothing at these values, and for another model at any other.
+/// A key that asks for nothing at these values, and for another model at any other.
 struct NeutralValues {
   const char* key;
   const char* json;  // a list of them
@@ -116,9 +116,8 @@ bool is_one(const JsonObject& rope, const std::string& key) {
   return rope.finite_number(key) == 1.0;
 }
 
-/// Whether positions are not scaled: by their type, or by a factor of 1, at which these types scale
-/// nothing. `mrope_section` and `mrope_interleaved` tell apart the axes of images, which agree at
-/// every position of a text.
+/// Whether rotary positions are unscaled, either by their type or by a factor of 1. `mrope_section`
+/// and `mrope_interleaved` tell apart the axes of images, which agree at every position of a text.
 /// @throw BadInput for a key that may scale them all the same
 bool is_unscaled(const JsonObject& rope, const std::string& type) {
   const bool is_default = type == "default" || type == "none";
@@ -153,7 +152,7 @@ bool is_unscaled(const JsonObject& rope, const std::string& type) {
   return true;
 }
 
-/// A number that may stand in the description of rotary positions, or outside it.
+/// Reads a number from the description of rotary positions or from outside it; both must agree.
 std::optional<double> positive_inside_or_outside(const std::string& key, const JsonObject& config,
                                                  const JsonObject* rope) {
   std::optional<double> number;
@@ -172,7 +171,7 @@ double theta_of(const JsonObject& config, const JsonObject* rope) {
   return positive_inside_or_outside("rope_theta", config, rope).value_or(default_rope_theta);
 }
 
-/// What a description of rotary positions says, in one spelling.
+/// The description with its type under one name and with its base, so that two can be compared.
 nlohmann::json in_one_spelling(const JsonObject& config, const JsonObject& rope) {
   nlohmann::json result;
   for (const auto& key : rope.keys())

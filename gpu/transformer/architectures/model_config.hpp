@@ -35,20 +35,20 @@ void require_false(const JsonObject& config, const std::string& key);
 void require_known_keys(const JsonObject& config, std::span<const std::string_view> read,
                         std::initializer_list<std::string_view> others = {});
 
-/// What a key means where a config.json does not have it: the default of the class of transformers
-/// that reads it. null is said of a key, too, and is not this.
+/// The value of a key that a config.json lacks: the default of the class of transformers that reads
+/// it. A key whose value is null is not lacking.
 struct DefaultValue {
   const char* key;
   const char* json;
 };
-/// The configuration, and of these keys those that it has not.
+/// Returns a copy of the configuration with the defaults of the keys that it lacks.
 nlohmann::json with_defaults(const JsonObject& config, std::span<const DefaultValue> defaults);
 
 /// Weights are F32, BF16 or F16.
 void require_unquantised(const JsonObject& config);
-/// Every layer attends to the whole text, or to a window that no text of `longest` tokens outgrows.
-/// `is_switched`: whether the window is of no account unless `use_sliding_window` says so, and then
-/// in the layers from `max_window_layers` on, as in Qwen2 and Qwen3.
+/// Refuses a sliding window shorter than `longest` tokens; a window of 0 is none. `is_switched`:
+/// whether the window is used only if `use_sliding_window` is true, and only in the layers from
+/// `max_window_layers` on, as in Qwen2 and Qwen3.
 void require_full_attention(const JsonObject& config, std::size_t longest, bool is_switched);
 
 /// The base of rotary positions where none is given.

@@ -32,8 +32,8 @@ double read_magnitude(const JsonObject& scaling, const DecoderConfig& config,
       original);
 }
 
-/// The longest text of the factors for short ones, which stands outside the scaling, and inside it
-/// no otherwise.
+/// Reads the longest text of the factors for short texts. As in transformers, the key outside the
+/// scaling counts; a second one inside it must agree.
 std::size_t read_original(const JsonObject& json, const JsonObject& scaling) {
   const std::string key = "original_max_position_embeddings";
   const std::size_t original = json.whole_number(key, 2, largest_position);

@@ -14,7 +14,7 @@ class Phi3 final : public DenseDecoder {
  public:
   static constexpr DenseTraits traits{.model_type = "phi3", .has_fused_projections = true};
   static constexpr const char* model_type = traits.model_type;
-  /// What Phi3Config of transformers has where a config.json has nothing.
+  /// The defaults of Phi3Config in transformers.
   static constexpr std::array defaults{DefaultValue{"head_dim", "null"},
                                        DefaultValue{"hidden_act", "\"silu\""},
                                        DefaultValue{"max_position_embeddings", "4096"},

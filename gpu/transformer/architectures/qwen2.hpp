@@ -13,7 +13,7 @@ class Qwen2 final : public DenseDecoder {
  public:
   static constexpr DenseTraits traits{.model_type = "qwen2", .has_biases = true};
   static constexpr const char* model_type = traits.model_type;
-  /// What Qwen2Config of transformers has where a config.json has nothing.
+  /// The defaults of Qwen2Config in transformers.
   static constexpr std::array defaults{
       DefaultValue{"head_dim", "null"},           DefaultValue{"hidden_act", "\"silu\""},
       DefaultValue{"layer_types", "null"},        DefaultValue{"max_position_embeddings", "32768"},

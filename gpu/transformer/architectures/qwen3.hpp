@@ -13,7 +13,7 @@ class Qwen3 final : public DenseDecoder {
  public:
   static constexpr DenseTraits traits{.model_type = "qwen3", .has_head_norms = true};
   static constexpr const char* model_type = traits.model_type;
-  /// What Qwen3Config of transformers has where a config.json has nothing.
+  /// The defaults of Qwen3Config in transformers.
   static constexpr std::array defaults{DefaultValue{"attention_bias", "false"},
                                        DefaultValue{"head_dim", "128"},
                                        DefaultValue{"hidden_act", "\"silu\""},

@@ -52,14 +52,14 @@ class Qwen3_5 final : public Decoder {
   static constexpr const char* model_type = "qwen3_5_text";
   /// The model_type of a folder that sees images too, of which this is the text model.
   static constexpr const char* outer_model_type = "qwen3_5";
-  /// What the user of a folder has to know that holds more than the text model.
+  /// The remark on a folder that holds more than the text model.
   static constexpr const char* text_alone =
       "the text model alone: images are not seen, and the heads that predict several tokens are "
       "left out";
-  /// The same of one that does not see images.
+  /// The remark on one that holds no model of images.
   static constexpr const char* predicts_one = "the heads that predict several tokens are left out";
 
-  /// What Qwen3_5TextConfig of transformers has where a config.json has nothing.
+  /// The defaults of Qwen3_5TextConfig in transformers.
   static constexpr std::array defaults{DefaultValue{"attention_bias", "false"},
                                        DefaultValue{"full_attention_interval", "4"},
                                        DefaultValue{"head_dim", "256"},

@@ -67,7 +67,8 @@ std::vector<bool> read_layer_types(const JsonObject& json, std::size_t layers) {
   return full_attention;
 }
 
-/// A window, if there is one, that no text outgrows; layer_types are read by themselves.
+/// Refuses a sliding window that is shorter than the longest text; read_layer_types reads the
+/// layers.
 void require_no_window(const JsonObject& json, std::size_t longest) {
   nlohmann::json window;
   for (const char* key : {"sliding_window", "use_sliding_window"})

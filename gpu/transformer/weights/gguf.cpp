@@ -184,7 +184,7 @@ std::string part_of(std::size_t number, std::size_t parts) {
   return "part " + std::to_string(number) + " of " + std::to_string(parts);
 }
 
-/// Into how many files a model was split; whatever is not above 1 says that it was not.
+/// The number of files into which a model was split; 0 and 1 mean that it was not.
 std::size_t parts_of(const GgufMetadata& metadata) {
   if (!metadata.has(split_count)) return 1;
   return std::max<std::size_t>(metadata.whole_number(split_count, 0, most_parts), 1);
@@ -215,7 +215,7 @@ std::vector<std::filesystem::path> files_of(const GgufMetadata& metadata,
   return files;
 }
 
-/// The begin of a file: its metadata, and how many tensors follow.
+/// Reads the begin of a file: its metadata and the number of tensors that follow.
 GgufMetadata read_metadata(GgufCursor& cursor, std::uint64_t& tensors) {
   check_version(cursor);
   tensors = cursor.number64("header");
@@ -225,7 +225,7 @@ GgufMetadata read_metadata(GgufCursor& cursor, std::uint64_t& tensors) {
 
 const std::string same_download = "download all parts again, from one place";
 
-/// Refuses a part that is not the one that its name says, or says what the first part does not.
+/// Refuses a part whose number is not that of its name, or whose metadata the first part lacks.
 void require_part(const GgufMetadata& part, const GgufMetadata& first, std::size_t number,
                   std::size_t parts) {
   if (parts_of(part) != parts || part.whole_number(split_number, 0, most_parts) + 1 != number) {

@@ -32,22 +32,21 @@ struct GgufContent {
 /// twice
 GgufContent read_gguf(std::span<const std::byte> bytes, const std::string& file);
 
-/// The files of the model whose only file, or whose first part, is `first`: in the order of the
-/// parts, which are named NAME-00001-of-0000N.gguf and so on. Whether the others exist is not
-/// looked at.
-/// @throw BadInput naming file and remedy if `first` is no GGUF file, is a later part, or has not
-/// the name of a first part though it is one
+/// Lists the files of a model in the order of its parts, NAME-00001-of-0000N.gguf and so on,
+/// without looking for them. `first` is the model's only file or its first part.
+/// @throw BadInput naming file and remedy if `first` is not a GGUF file, is a later part, or is a
+/// first part that is named otherwise
 std::vector<std::filesystem::path> gguf_files(const std::filesystem::path& first);
 
 /// The model of a GGUF file, or of all files into which it was split, mapped as long as this object
 /// lives.
 class GgufFile {
  public:
-  /// @param file the only file, or the first part, which has the metadata; the others are beside it
-  /// @throw BadInput as read_gguf and gguf_files do, or if a file cannot be read; naming the part
-  /// if one is missing or belongs to another model, as far as that shows: another place or number
-  /// of parts, metadata that the first part does not have, a tensor that is in two parts, another
-  /// number of tensors than `split.tensors.count`
+  /// Maps `file`, the only file or the first part, and all other parts, which are beside it.
+  /// @throw BadInput as read_gguf and gguf_files do; if a file cannot be read; and naming the part
+  /// if one is missing, has another number or count of parts than its name, has metadata that the
+  /// first part lacks, or repeats a tensor, or if all parts hold another number of tensors than
+  /// `split.tensors.count`
   explicit GgufFile(const std::filesystem::path& file);
 
   const GgufMetadata& metadata() const { return content_.metadata; }

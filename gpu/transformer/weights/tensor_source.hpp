@@ -97,9 +97,9 @@ class FolderTensors final : public TensorSource {
   /// prefix: what the files write for the leading "model." of a name.
   explicit FolderTensors(const TensorFiles& files, std::string prefix = "model.")
       : files_(files), prefix_(std::move(prefix)) {}
-  /// What the files call a tensor.
+  /// The name of a tensor in the files.
   std::string name_in_files(const std::string& name) const;
-  /// From now on a tensor is the one that the files call `stored`.
+  /// Gives the stored tensor of this name wherever `name` is asked for.
   void take_for(const std::string& name, const std::string& stored) { taken_for_[name] = stored; }
   /// @throw BadInput for a tensor that nobody asked for and that is not redundant either.
   void require_all_used(const std::function<bool(const std::string& name)>& is_redundant) const {

@@ -79,7 +79,7 @@ Family family_of(const std::string& name, const json& own) {
             {"tie_word_embeddings", true}};
   base.update(own);
   return {name, base, {Model::defaults.begin(), Model::defaults.end()}, [](const json& given) {
-            // As a file's text says it: whole numbers without a sign.
+            // A file's text has whole numbers without a sign.
             const auto document = json::parse(given.dump());
             return outcome_of(
                 [&] { return Model::configuration(JsonObject(document, "config.json")); });
