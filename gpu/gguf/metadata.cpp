@@ -1,5 +1,6 @@
 #include "gpu/gguf/metadata.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
@@ -136,6 +137,15 @@ std::vector<std::string> GgufMetadata::keys() const {
   return keys;
 }
 
+bool GgufMetadata::has_same(std::string_view key, const GgufMetadata& other) const {
+  const auto found = other.values_.find(key);
+  if (found == other.values_.end()) return false;
+  const auto& one = at(key);
+  const auto& two = found->second;
+  return one.type == two.type && one.element == two.element && one.count == two.count &&
+         std::equal(one.bytes.begin(), one.bytes.end(), two.bytes.begin(), two.bytes.end());
+}
+
 std::string GgufMetadata::where(std::string_view key) const {
   return file_ + ", metadata " + in_quotes(key);
 }
@@ -150,6 +160,21 @@ const GgufMetadata::Value& GgufMetadata::at(std::string_view key) const {
 
 void GgufMetadata::refuse(std::string_view key, const std::string& asked) const {
   throw BadInput(where(key), "is not " + asked, "convert the model again");
+}
+
+bool GgufMetadata::is_array(std::string_view key) const { return at(key).type == array_type; }
+
+std::optional<double> GgufMetadata::scalar(std::string_view key) const {
+  const auto& [type, element, count, bytes] = at(key);
+  if (type == boolean_type) return bytes[0] == std::byte{1} ? 1.0 : 0.0;
+  if (type == float32_type) return static_cast<double>(from_bytes<float>(bytes));
+  if (type == float64_type) return from_bytes<double>(bytes);
+  if (!is_whole[type]) return std::nullopt;
+  std::uint64_t value = 0;
+  std::memcpy(&value, bytes.data(), bytes.size());
+  const std::uint64_t sign = std::uint64_t{1} << (8 * bytes.size() - 1);
+  if (!is_signed[type] || (value & sign) == 0) return static_cast<double>(value);
+  return -static_cast<double>(sign - (value & (sign - 1)));
 }
 
 std::string_view GgufMetadata::text(std::string_view key) const {

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -50,6 +51,9 @@ class GgufMetadata {
   GgufMetadata(GgufCursor& cursor, std::uint64_t count);
 
   bool has(std::string_view key) const { return values_.contains(key); }
+  bool is_array(std::string_view key) const;
+  /// A number of any type, or 1 for true and 0 for false; nothing if the value is none of these.
+  std::optional<double> scalar(std::string_view key) const;
   std::vector<std::string> keys() const;
 
   /// Text in UTF-8.
@@ -61,6 +65,9 @@ class GgufMetadata {
   bool boolean(std::string_view key) const;
   /// The same, or `otherwise` if the key is missing.
   bool boolean_or(std::string_view key, bool otherwise) const;
+
+  /// Whether `other` has the key too, with the same type and value.
+  bool has_same(std::string_view key, const GgufMetadata& other) const;
 
   /// An array of such. The texts are those of the file, UTF-8 or not.
   std::vector<std::string_view> texts(std::string_view key) const;

@@ -13,6 +13,7 @@
 #include "base/error.hpp"
 #include "base/sha256.hpp"
 #include "base/text_file.hpp"
+#include "gpu/models/model_text.hpp"
 
 namespace tempera::gpu {
 namespace {
@@ -66,7 +67,11 @@ bool is_of_model(const fs::path& file) {
 
 std::string model_digest(const std::string& path) {
   std::error_code error;
-  if (!fs::is_directory(path, error)) return sha256(digest_of(path));
+  std::string text;
+  if (!fs::is_directory(path, error)) {
+    for (const fs::path& part : parts_of_model(path)) text += digest_of(part);
+    return sha256(text);
+  }
   std::vector<std::string> names;
   for (fs::directory_iterator entry(path, error), end; !error && entry != end;
        entry.increment(error))
@@ -75,7 +80,6 @@ std::string model_digest(const std::string& path) {
   if (error)
     throw BadInput(path, "cannot be read (" + error.message() + ")", "give a folder you may read");
   std::sort(names.begin(), names.end());
-  std::string text;
   for (const std::string& name : names)
     text += name + '\n' + digest_of(fs::path(path) / name) + '\n';
   return sha256(text);

@@ -39,6 +39,11 @@ bool is_gguf(const std::filesystem::path& file) {
          std::string_view(start.data(), start.size()) == "GGUF";
 }
 
+std::vector<std::filesystem::path> parts_of_model(const std::filesystem::path& file) {
+  if (is_gguf(file)) return gguf_files(file);
+  return {file};
+}
+
 ModelText::ModelText(const std::filesystem::path& path)
     : path_(path),
       file_(open_gguf(path)),

@@ -46,4 +46,8 @@ class ModelText {
 /// Whether the file begins as a GGUF file does.
 bool is_gguf(const std::filesystem::path& file);
 
+/// Lists the files of a model that is not a folder: its only file, or all parts of a GGUF file.
+/// @throw BadInput as gguf_files
+std::vector<std::filesystem::path> parts_of_model(const std::filesystem::path& file);
+
 }  // namespace tempera::gpu

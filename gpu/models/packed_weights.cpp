@@ -15,16 +15,17 @@
 #include "base/text_file.hpp"
 #include "gpu/device/device_system.hpp"
 #include "gpu/models/model_digest.hpp"
+#include "gpu/models/model_text.hpp"
 
 namespace tempera::gpu {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// The files of a model's folder that hold weights, or the model's one file.
+/// The files of a model's folder that hold weights, or the model's one file or its parts.
 std::vector<fs::path> weight_files(const fs::path& model) {
   std::error_code error;
-  if (!fs::is_directory(model, error)) return {model};
+  if (!fs::is_directory(model, error)) return parts_of_model(model);
   std::vector<fs::path> files;
   for (fs::directory_iterator entry(model, error), end; !error && entry != end;
        entry.increment(error))

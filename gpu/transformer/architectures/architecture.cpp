@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/disk.hpp"
 #include "base/error.hpp"
 #include "base/in_quotes.hpp"
 #include "gpu/transformer/architectures/llama.hpp"
@@ -45,6 +46,53 @@ DecoderConfig configuration_of(const Source& source, const std::string& file,
   return config;
 }
 
+constexpr const char* head_name = "lm_head.weight";
+
+/// Adds a clause to what a user has to know.
+void remark(DecoderConfig& config, const std::string& clause) {
+  config.remark += (config.remark.empty() ? "" : "; ") + clause;
+}
+
+/// Whether a folder's tensor of this name is the head of a model whose head is its embedding.
+bool is_second_embedding(const std::string& name, const DecoderConfig& config) {
+  return name == head_name && config.tie_word_embeddings;
+}
+
+/// Decides on a head that is stored although config.json ties it to the embedding. As in
+/// transformers 5, a head that differs from the embedding is used, and a head that is stored
+/// without an embedding serves as both.
+void resolve_head(const TensorFiles& files, FolderTensors& tensors, DecoderConfig& config) {
+  const auto& stored = files.tensors();
+  const auto head = stored.find(head_name);
+  if (!config.tie_word_embeddings || head == stored.end()) return;
+  const std::string embedding_name = "model.embed_tokens.weight";
+  const auto embedding = stored.find(tensors.name_in_files(embedding_name));
+  if (embedding == stored.end()) {
+    tensors.take_for(embedding_name, head_name);
+    return;
+  }
+  const auto& one = embedding->second;
+  const auto& other = head->second;
+  const bool are_equal =
+      one.dtype == other.dtype && one.shape == other.shape &&
+      std::equal(one.bytes.begin(), one.bytes.end(), other.bytes.begin(), other.bytes.end());
+  files.forget(one);
+  files.forget(other);
+  if (are_equal) return;
+  config.tie_word_embeddings = false;
+  remark(config,
+         "computes with the stored lm_head.weight, which is not the embedding, although "
+         "\"tie_word_embeddings\" is true");
+}
+
+/// transformers adds an adapter that it finds in a model's folder to the weights.
+void require_no_adapter(const std::filesystem::path& folder) {
+  const auto file = folder / "adapter_config.json";
+  if (!is_there(file)) return;
+  throw BadInput(file.string(), "belongs to an adapter, which is not computed here",
+                 "merge it into the model, or remove it from the folder");
+}
+
 template <class Model>
 std::unique_ptr<Architecture> load_folder(const std::filesystem::path& folder,
                                           const Kernels& kernels,
@@ -55,14 +103,15 @@ std::unique_ptr<Architecture> load_folder(const std::filesystem::path& folder,
   const auto config =
       configuration_of<Model>(JsonObject(document, file.string()), file.string(), factors);
   kernels.require_attention(attention_shape(config), file.string());
+  require_no_adapter(folder);
   const TensorFiles files(folder);
   FolderTensors tensors(files);
   tensors.take_packed_from(packed);
+  resolve_head(files, tensors, config);
   auto model = std::make_unique<Model>(config, tensors, kernels);
   // Some exporters write what the architecture ties or computes itself.
   tensors.require_all_used([&](const std::string& name) {
-    return (name == "lm_head.weight" && config.tie_word_embeddings) ||
-           name.ends_with("rotary_emb.inv_freq");
+    return is_second_embedding(name, config) || name.ends_with("rotary_emb.inv_freq");
   });
   return model;
 }
@@ -79,13 +128,26 @@ std::unique_ptr<Architecture> load_qwen3_5(const std::filesystem::path& folder,
   const auto config = is_outer ? Qwen3_5::outer_configuration(json) : Qwen3_5::configuration(json);
   require_no_choice(file.string(), factors);
   Qwen3_5::require_kernels(config, kernels, file.string());
+  require_no_adapter(folder);
   const TensorFiles files(folder);
   FolderTensors tensors(files, is_outer ? "model.language_model." : "model.");
   tensors.take_packed_from(packed);
+  resolve_head(files, tensors, config);
+  const auto is_left_out = [](const std::string& name) {
+    return name.starts_with("model.visual.") || name.starts_with("mtp.");
+  };
+  const auto holds = [&](std::string_view begin) {
+    return std::any_of(files.tensors().begin(), files.tensors().end(),
+                       [&](const auto& each) { return each.first.starts_with(begin); });
+  };
+  if (!is_outer && holds("model.visual.")) {
+    remark(config, Qwen3_5::text_alone);
+  } else if (!is_outer && holds("mtp.")) {
+    remark(config, Qwen3_5::predicts_one);
+  }
   auto model = std::make_unique<Qwen3_5>(config, tensors, kernels);
   tensors.require_all_used([&](const std::string& name) {
-    return (name == "lm_head.weight" && config.tie_word_embeddings) ||
-           (is_outer && (name.starts_with("model.visual.") || name.starts_with("mtp.")));
+    return is_second_embedding(name, config) || is_left_out(name);
   });
   return model;
 }

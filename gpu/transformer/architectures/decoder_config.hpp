@@ -57,12 +57,17 @@ DecoderConfig read_decoder_config(const JsonObject& json,
 
 /// The same of a GGUF file, under llama.cpp's names: `general.architecture` followed by a dot and
 /// the key. `others` are keys that the architecture reads itself; any other key of this prefix is
-/// refused, since it asks for something that would be left out. Vocabulary and tied head are those
+/// refused, since it asks for something that would be left out, unless it asks for nothing (a
+/// factor of 1, no experts, a window that no text outgrows). Vocabulary and tied head are those
 /// of the tensors; tokens that end a text are those that tokenizer.ggml names for the end of a
 /// text, a turn or a message.
 /// @throw BadInput naming file, key and remedy
 DecoderConfig read_decoder_config(const GgufFile& file,
                                   std::initializer_list<std::string_view> others);
+
+/// Refuses a sliding window shorter than `longest` tokens; a window of 0 is none.
+/// @throw BadInput naming file and key
+void require_full_attention(const GgufMetadata& metadata, std::size_t longest);
 
 /// The factors of the rotary frequencies that a GGUF file holds as a tensor, [head_dim / 2]; none
 /// if it has no such tensor.

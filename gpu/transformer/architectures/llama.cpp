@@ -38,11 +38,13 @@ std::vector<double> llama3_factors(const JsonObject& scaling, const DecoderConfi
 
 }  // namespace
 
-DecoderConfig Llama::configuration(const JsonObject& json) {
+DecoderConfig Llama::configuration(const JsonObject& given) {
+  const auto document = with_defaults(given, defaults);
+  const JsonObject json(document, given.where());
   require_text(json, "model_type", model_type);
   require_false(json, "attention_bias");
-  require_full_attention(json);
   auto config = read_decoder_config(json, {"attention_bias"});
+  require_full_attention(json, config.max_position_embeddings, false);
   const auto rope = read_rope(json, {"llama3"});
   config.rope_theta = rope.theta;
   if (rope.type == "llama3") {

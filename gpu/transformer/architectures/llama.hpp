@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "gpu/transformer/architectures/dense_decoder.hpp"
+#include "gpu/transformer/architectures/model_config.hpp"
 
 namespace tempera::gpu {
 
@@ -13,6 +14,13 @@ class Llama final : public DenseDecoder {
  public:
   static constexpr DenseTraits traits{"llama"};
   static constexpr const char* model_type = traits.model_type;
+  /// The defaults of LlamaConfig in transformers.
+  static constexpr std::array defaults{
+      DefaultValue{"attention_bias", "false"},     DefaultValue{"head_dim", "null"},
+      DefaultValue{"hidden_act", "\"silu\""},      DefaultValue{"max_position_embeddings", "2048"},
+      DefaultValue{"mlp_bias", "false"},           DefaultValue{"num_key_value_heads", "null"},
+      DefaultValue{"rms_norm_eps", "1e-6"},        DefaultValue{"rope_parameters", "null"},
+      DefaultValue{"tie_word_embeddings", "false"}};
   /// @throw BadInput naming file, key and remedy for a part that is not computed here
   static DecoderConfig configuration(const JsonObject& json);
   static DecoderConfig configuration(const GgufFile& file);

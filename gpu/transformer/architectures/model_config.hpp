@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <initializer_list>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -34,18 +35,39 @@ void require_false(const JsonObject& config, const std::string& key);
 void require_known_keys(const JsonObject& config, std::span<const std::string_view> read,
                         std::initializer_list<std::string_view> others = {});
 
-/// Weights are F32, BF16 or F16, and every layer attends to the whole text.
+/// The value of a key that a config.json lacks: the default of the class of transformers that reads
+/// it. A key whose value is null is not lacking.
+struct DefaultValue {
+  const char* key;
+  const char* json;
+};
+/// Returns a copy of the configuration with the defaults of the keys that it lacks.
+nlohmann::json with_defaults(const JsonObject& config, std::span<const DefaultValue> defaults);
+
+/// Weights are F32, BF16 or F16.
 void require_unquantised(const JsonObject& config);
-void require_full_attention(const JsonObject& config);
+/// Refuses a sliding window shorter than `longest` tokens; a window of 0 is none. `is_switched`:
+/// whether the window is used only if `use_sliding_window` is true, and only in the layers from
+/// `max_window_layers` on, as in Qwen2 and Qwen3.
+void require_full_attention(const JsonObject& config, std::size_t longest, bool is_switched);
+
+/// The base of rotary positions where none is given.
+inline constexpr double default_rope_theta = 10000.0;
 
 /// The rotary positions, in both spellings: `rope_parameters` with its `rope_theta`, or the older
-/// `rope_theta` and `rope_scaling`.
+/// `rope_theta` and `rope_scaling`. Where both are given, they must agree.
 struct RopeParameters {
   double theta;
-  std::string type;                   // "default", or one of those that were allowed
+  std::string type;                   // "default" if they are not scaled, or one that was allowed
   std::optional<JsonObject> scaling;  // if it is not "default"; refers to the configuration
+  double rotation = 1.0;              // the share of a head that rotates: partial_rotary_factor
 };
-/// Refuses heads that are rotated in part, and a scaling whose type is none of `scalings`.
+/// Refuses a scaling whose type is none of `scalings`, unless it scales by 1. `usual_rotation`:
+/// the share of a head that rotates where none is given.
+RopeParameters read_partial_rope(const JsonObject& config,
+                                 std::initializer_list<std::string_view> scalings,
+                                 double usual_rotation);
+/// The same, and refuses heads that are rotated in part.
 RopeParameters read_rope(const JsonObject& config,
                          std::initializer_list<std::string_view> scalings);
 

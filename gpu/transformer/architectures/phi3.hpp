@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "gpu/transformer/architectures/dense_decoder.hpp"
+#include "gpu/transformer/architectures/model_config.hpp"
 
 namespace tempera::gpu {
 
@@ -13,6 +14,16 @@ class Phi3 final : public DenseDecoder {
  public:
   static constexpr DenseTraits traits{.model_type = "phi3", .has_fused_projections = true};
   static constexpr const char* model_type = traits.model_type;
+  /// The defaults of Phi3Config in transformers.
+  static constexpr std::array defaults{DefaultValue{"head_dim", "null"},
+                                       DefaultValue{"hidden_act", "\"silu\""},
+                                       DefaultValue{"max_position_embeddings", "4096"},
+                                       DefaultValue{"num_key_value_heads", "null"},
+                                       DefaultValue{"original_max_position_embeddings", "4096"},
+                                       DefaultValue{"rms_norm_eps", "1e-5"},
+                                       DefaultValue{"rope_parameters", "null"},
+                                       DefaultValue{"sliding_window", "null"},
+                                       DefaultValue{"tie_word_embeddings", "false"}};
   /// @throw BadInput naming file, key and remedy for a part that is not computed here
   static DecoderConfig configuration(const JsonObject& json,
                                      RopeFactors factors = RopeFactors::of_short_texts);

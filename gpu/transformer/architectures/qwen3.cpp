@@ -6,12 +6,13 @@
 
 namespace tempera::gpu {
 
-DecoderConfig Qwen3::configuration(const JsonObject& json) {
+DecoderConfig Qwen3::configuration(const JsonObject& given) {
+  const auto document = with_defaults(given, defaults);
+  const JsonObject json(document, given.where());
   require_text(json, "model_type", model_type);
   require_false(json, "attention_bias");
-  require_full_attention(json);
-  auto config =
-      read_decoder_config(json, {"attention_bias", "max_window_layers", "sliding_window"});
+  auto config = read_decoder_config(json, {"attention_bias", "max_window_layers"});
+  require_full_attention(json, config.max_position_embeddings, true);
   config.rope_theta = read_rope_theta(json);
   return config;
 }

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <array>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "gpu/transformer/architectures/decoder.hpp"
+#include "gpu/transformer/architectures/model_config.hpp"
 #include "gpu/transformer/cache/state_shape.hpp"
 #include "gpu/transformer/weights/gguf_tensors.hpp"
 
@@ -50,7 +52,29 @@ class Qwen3_5 final : public Decoder {
   static constexpr const char* model_type = "qwen3_5_text";
   /// The model_type of a folder that sees images too, of which this is the text model.
   static constexpr const char* outer_model_type = "qwen3_5";
+  /// The remark on a folder that holds more than the text model.
+  static constexpr const char* text_alone =
+      "the text model alone: images are not seen, and the heads that predict several tokens are "
+      "left out";
+  /// The remark on one that holds no model of images.
+  static constexpr const char* predicts_one = "the heads that predict several tokens are left out";
 
+  /// The defaults of Qwen3_5TextConfig in transformers.
+  static constexpr std::array defaults{DefaultValue{"attention_bias", "false"},
+                                       DefaultValue{"full_attention_interval", "4"},
+                                       DefaultValue{"head_dim", "256"},
+                                       DefaultValue{"hidden_act", "\"silu\""},
+                                       DefaultValue{"layer_types", "null"},
+                                       DefaultValue{"linear_conv_kernel_dim", "4"},
+                                       DefaultValue{"linear_key_head_dim", "128"},
+                                       DefaultValue{"linear_num_key_heads", "16"},
+                                       DefaultValue{"linear_num_value_heads", "32"},
+                                       DefaultValue{"linear_value_head_dim", "128"},
+                                       DefaultValue{"max_position_embeddings", "32768"},
+                                       DefaultValue{"num_key_value_heads", "4"},
+                                       DefaultValue{"rms_norm_eps", "1e-6"},
+                                       DefaultValue{"rope_parameters", "null"},
+                                       DefaultValue{"tie_word_embeddings", "false"}};
   /// json: the configuration of the text model.
   /// @throw BadInput naming file, key and remedy for a part that is not computed here
   static Qwen3_5Config configuration(const JsonObject& json);

@@ -12,7 +12,9 @@ namespace tempera::gpu {
 namespace {
 
 constexpr std::uint64_t most_taps = 8;
-constexpr std::size_t usual_interval = 4;  // the architecture's own
+// The architecture's own, where a file is silent.
+constexpr std::size_t usual_interval = 4;
+constexpr double usual_rotation = 0.25;
 
 /// Whether each layer is the last of `interval`.
 std::vector<bool> attention_at_every(std::size_t interval, std::size_t layers) {
@@ -34,43 +36,18 @@ void require_rotary(const Qwen3_5Config& config, const std::string& where) {
 
 // ---- config.json
 
-/// Base of the rotary positions and how much of a head they rotate. `mrope_section` and
-/// `mrope_interleaved` tell apart the axes of images, which agree at every position of a text.
+/// Base of the rotary positions and how much of a head they rotate.
 void read_partial_rotary(const JsonObject& json, Qwen3_5Config& config) {
-  const JsonObject rope = json.has("rope_parameters") ? json.object("rope_parameters") : json;
-  if (json.has("rope_parameters")) {
-    rope.only({"rope_type", "type", "rope_theta", "partial_rotary_factor", "mrope_section",
-               "mrope_interleaved"});
-    for (const char* key : {"rope_type", "type"}) {
-      if (rope.has(key)) require_text(rope, key, "default");
-    }
-  }
-  if (json.has("rope_scaling")) {
-    throw BadInput(json.where(), "\"rope_scaling\" is set",
-                   "only unscaled rotary positions are supported; choose a model that has them");
-  }
-  config.rope_theta = rope.positive_number("rope_theta");
-  const std::string key = "partial_rotary_factor";
-  double factor = 0.25;  // the architecture's own
-  if (json.has(key)) factor = json.positive_number(key);
-  if (rope.has(key)) {
-    const double other = rope.positive_number(key);
-    if (json.has(key) && other != factor) {
-      throw BadInput(json.where(), in_quotes(key) + " is given twice, and not the same",
-                     "remove one of the two");
-    }
-    factor = other;
-  }
-  const double rotary = static_cast<double>(config.head_dim) * factor;
+  const auto rope = read_partial_rope(json, {}, usual_rotation);
+  config.rope_theta = rope.theta;
+  const double rotary = static_cast<double>(config.head_dim) * rope.rotation;
   config.rotary_dim = static_cast<std::size_t>(std::min(rotary, 1e6));
-  require_rotary(config, json.where() + ", " + in_quotes(key));
+  require_rotary(config, json.where() + ", \"partial_rotary_factor\"");
 }
 
 std::vector<bool> read_layer_types(const JsonObject& json, std::size_t layers) {
   if (!json.has("layer_types")) {
-    const std::string key = "full_attention_interval";
-    return attention_at_every(json.has(key) ? json.whole_number(key, 1, layers) : usual_interval,
-                              layers);
+    return attention_at_every(json.whole_number("full_attention_interval", 1, most_layers), layers);
   }
   std::vector<bool> full_attention;
   for (const auto& type : json.texts("layer_types")) {
@@ -88,6 +65,15 @@ std::vector<bool> read_layer_types(const JsonObject& json, std::size_t layers) {
                    "use the config.json that belongs to these weights");
   }
   return full_attention;
+}
+
+/// Refuses a sliding window that is shorter than the longest text; read_layer_types reads the
+/// layers.
+void require_no_window(const JsonObject& json, std::size_t longest) {
+  nlohmann::json window;
+  for (const char* key : {"sliding_window", "use_sliding_window"})
+    if (json.has(key)) window[key] = json.at(key);
+  if (!window.empty()) require_full_attention(JsonObject(window, json.where()), longest, false);
 }
 
 /// The gate on what a recurrent layer answers; "swish" is another name of silu.
@@ -117,10 +103,11 @@ void require_gated_delta_net(const Qwen3_5Config& config, const std::string& whe
   }
 }
 
-Qwen3_5Config Qwen3_5::configuration(const JsonObject& json) {
+Qwen3_5Config Qwen3_5::configuration(const JsonObject& given) {
+  const auto document = with_defaults(given, defaults);
+  const JsonObject json(document, given.where());
   require_text(json, "model_type", model_type);
   require_false(json, "attention_bias");
-  require_false(json, "use_sliding_window");
   if (!json.boolean_or("attn_output_gate", true)) {
     throw BadInput(json.where(), "\"attn_output_gate\" is false",
                    "only gated attention is supported; choose a model that has it");
@@ -135,6 +122,7 @@ Qwen3_5Config Qwen3_5::configuration(const JsonObject& json) {
              "mamba_ssm_dtype", "mtp_num_hidden_layers", "mtp_use_dedicated_embeddings"});
   read_partial_rotary(json, config);
   config.full_attention = read_layer_types(json, config.num_hidden_layers);
+  require_no_window(json, config.max_position_embeddings);
   config.linear_num_key_heads = json.whole_number("linear_num_key_heads", 1, most_heads);
   config.linear_num_value_heads = json.whole_number("linear_num_value_heads", 1, most_heads);
   config.linear_key_head_dim = json.whole_number("linear_key_head_dim", 1, largest_head);
@@ -162,9 +150,7 @@ Qwen3_5Config Qwen3_5::outer_configuration(const JsonObject& json) {
     }
     config.tie_word_embeddings = json.boolean(key);
   }
-  config.remark =
-      "the text model alone: images are not seen, and the heads that predict several "
-      "tokens are left out";
+  config.remark = text_alone;
   return config;
 }
 
@@ -183,7 +169,7 @@ void leave_out_prediction(const GgufMetadata& metadata, Qwen3_5Config& config) {
   if (!metadata.has(key)) return;
   const std::size_t layers = metadata.whole_number(key, 0, config.num_hidden_layers - 1);
   config.num_hidden_layers -= layers;
-  if (layers > 0) config.remark = "the heads that predict several tokens are left out";
+  if (layers > 0) config.remark = Qwen3_5::predicts_one;
 }
 
 /// How much of a head rotates. The sections are the shares of the axes of images, which agree at

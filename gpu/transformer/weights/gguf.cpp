@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <cstring>
 #include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/disk.hpp"
 #include "base/error.hpp"
 #include "base/in_quotes.hpp"
 #include "base/utf8.hpp"
@@ -20,6 +22,7 @@ namespace {
 constexpr std::string_view magic = "GGUF";
 constexpr std::uint32_t oldest_version = 2;
 constexpr std::uint32_t newest_version = 3;
+constexpr const char* alignment_key = "general.alignment";
 constexpr std::uint64_t default_alignment = 32;
 constexpr std::uint64_t largest_alignment = std::uint64_t{1} << 20;
 constexpr std::uint64_t most_extents = 4;
@@ -56,7 +59,7 @@ void check_version(GgufCursor& cursor) {
 }
 
 std::uint64_t read_alignment(const GgufMetadata& metadata) {
-  const std::string key = "general.alignment";
+  const std::string key = alignment_key;
   if (!metadata.has(key)) return default_alignment;
   const auto alignment = metadata.whole_number(key, 8, largest_alignment);
   if (alignment % 8 != 0) {
@@ -162,12 +165,129 @@ void assign_data(std::vector<Entry>& entries, std::span<const std::byte> data,
 
 }  // namespace
 
+namespace {
+
+constexpr const char* split_count = "split.count";
+constexpr const char* split_number = "split.no";
+constexpr const char* split_tensors = "split.tensors.count";
+constexpr std::uint64_t most_parts = 65535;
+constexpr std::uint64_t most_tensors = std::uint64_t{1} << 31;
+
+/// "-00001-of-00003.gguf": how the name of a part ends. Both numbers are counted from 1.
+std::string end_of_name(std::size_t number, std::size_t parts) {
+  std::array<char, 64> end{};
+  std::snprintf(end.data(), end.size(), "-%05zu-of-%05zu.gguf", number, parts);
+  return end.data();
+}
+
+std::string part_of(std::size_t number, std::size_t parts) {
+  return "part " + std::to_string(number) + " of " + std::to_string(parts);
+}
+
+/// The number of files into which a model was split; 0 and 1 mean that it was not.
+std::size_t parts_of(const GgufMetadata& metadata) {
+  if (!metadata.has(split_count)) return 1;
+  return std::max<std::size_t>(metadata.whole_number(split_count, 0, most_parts), 1);
+}
+
+std::vector<std::filesystem::path> files_of(const GgufMetadata& metadata,
+                                            const std::filesystem::path& first) {
+  std::vector<std::filesystem::path> files{first};
+  const std::size_t parts = parts_of(metadata);
+  if (parts == 1) return files;
+  const std::size_t number = metadata.whole_number(split_number, 0, parts - 1) + 1;
+  const std::string name = first.filename();
+  const std::string end = end_of_name(number, parts);
+  const bool is_named = name.ends_with(end) && name.size() > end.size();
+  const std::string begin = is_named ? name.substr(0, name.size() - end.size()) : "NAME";
+  if (number != 1) {
+    throw BadInput(first.string(), "is " + part_of(number, parts) + " of a model",
+                   "give its first part, " + begin + end_of_name(1, parts));
+  }
+  if (!is_named) {
+    throw BadInput(first.string(),
+                   "is " + part_of(number, parts) +
+                       " of a model, and its name does not say what the others are called",
+                   "call it " + begin + end + ", with the others beside it");
+  }
+  for (std::size_t i = 2; i <= parts; ++i)
+    files.push_back(first.parent_path() / (begin + end_of_name(i, parts)));
+  return files;
+}
+
+/// Reads the begin of a file: its metadata and the number of tensors that follow.
+GgufMetadata read_metadata(GgufCursor& cursor, std::uint64_t& tensors) {
+  check_version(cursor);
+  tensors = cursor.number64("header");
+  const auto values = cursor.number64("header");
+  return {cursor, values};
+}
+
+const std::string same_download = "download all parts again, from one place";
+
+/// Refuses a part whose number is not that of its name, or whose metadata the first part lacks.
+void require_part(const GgufMetadata& part, const GgufMetadata& first, std::size_t number,
+                  std::size_t parts) {
+  if (parts_of(part) != parts || part.whole_number(split_number, 0, most_parts) + 1 != number) {
+    throw BadInput(
+        part.file(),
+        "is " + part_of(part.whole_number(split_number, 0, most_parts) + 1, parts_of(part)) +
+            " of a model by its metadata, and " + part_of(number, parts) + " by its name",
+        same_download);
+  }
+  for (const auto& key : part.keys()) {
+    if (key == split_number || key == alignment_key || part.has_same(key, first)) continue;
+    throw BadInput(part.where(key), "is not what " + first.file() + " says",
+                   "the two belong to different models: " + same_download);
+  }
+}
+
+}  // namespace
+
+std::vector<std::filesystem::path> gguf_files(const std::filesystem::path& first) {
+  const MappedFile mapped(first);
+  GgufCursor cursor(mapped.bytes(), first.string());
+  std::uint64_t tensors = 0;
+  return files_of(read_metadata(cursor, tensors), first);
+}
+
+GgufFile::GgufFile(const std::filesystem::path& file)
+    : first_(file), content_(read_gguf(first_.bytes(), file.string())) {
+  const auto files = files_of(content_.metadata, file);
+  if (files.size() == 1) return;
+  const auto tensors = metadata().whole_number(split_tensors, 0, most_tensors);
+  for (std::size_t i = 1; i < files.size(); ++i) add_part(files[i], i + 1, files.size());
+  if (content_.tensors.size() != tensors) {
+    throw BadInput(metadata().where(split_tensors),
+                   "is " + std::to_string(tensors) + ", and all parts together hold " +
+                       std::to_string(content_.tensors.size()) + " tensors",
+                   same_download);
+  }
+}
+
+void GgufFile::add_part(const std::filesystem::path& file, std::size_t number, std::size_t parts) {
+  if (!is_there(file)) {
+    throw BadInput(
+        file.string(),
+        "is missing: it is " + part_of(number, parts) + " of the model of " + metadata().file(),
+        "put all parts into one folder");
+  }
+  later_.emplace_back(file);
+  auto part = read_gguf(later_.back().bytes(), file.string());
+  require_part(part.metadata, metadata(), number, parts);
+  for (auto& [name, tensor] : part.tensors) {
+    const auto [twin, is_new] = content_.tensors.emplace(name, std::move(tensor));
+    if (!is_new) {
+      throw BadInput(file.string() + ", tensor " + in_quotes(name),
+                     "is also in " + twin->second.file, same_download);
+    }
+  }
+}
+
 GgufContent read_gguf(std::span<const std::byte> bytes, const std::string& file) {
   GgufCursor cursor(bytes, file);
-  check_version(cursor);
-  const auto tensors = cursor.number64("header");
-  const auto values = cursor.number64("header");
-  GgufContent content{GgufMetadata(cursor, values), {}};
+  std::uint64_t tensors = 0;
+  GgufContent content{read_metadata(cursor, tensors), {}};
   const auto alignment = read_alignment(content.metadata);
   std::vector<Entry> entries;
   for (std::uint64_t i = 0; i < tensors; ++i) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/mapped_file.hpp"
 #include "gpu/gguf/metadata.hpp"
@@ -31,21 +32,38 @@ struct GgufContent {
 /// twice
 GgufContent read_gguf(std::span<const std::byte> bytes, const std::string& file);
 
-/// A GGUF file, mapped as long as this object lives.
+/// Lists the files of a model in the order of its parts, NAME-00001-of-0000N.gguf and so on,
+/// without looking for them. `first` is the model's only file or its first part.
+/// @throw BadInput naming file and remedy if `first` is not a GGUF file, is a later part, or is a
+/// first part that is named otherwise
+std::vector<std::filesystem::path> gguf_files(const std::filesystem::path& first);
+
+/// The model of a GGUF file, or of all files into which it was split, mapped as long as this object
+/// lives.
 class GgufFile {
  public:
-  /// @throw BadInput as read_gguf does, or if the file cannot be read
-  explicit GgufFile(const std::filesystem::path& file)
-      : mapped_(file), content_(read_gguf(mapped_.bytes(), file.string())) {}
+  /// Maps `file`, the only file or the first part, and all other parts, which are beside it.
+  /// @throw BadInput as read_gguf and gguf_files do; if a file cannot be read; and naming the part
+  /// if one is missing, has another number or count of parts than its name, has metadata that the
+  /// first part lacks, or repeats a tensor, or if all parts hold another number of tensors than
+  /// `split.tensors.count`
+  explicit GgufFile(const std::filesystem::path& file);
 
   const GgufMetadata& metadata() const { return content_.metadata; }
+  /// Those of all parts.
   const std::map<std::string, StoredTensor>& tensors() const { return content_.tensors; }
   /// Gives back the memory of a tensor's bytes until somebody reads them again.
-  void forget(const StoredTensor& tensor) const { mapped_.forget(tensor.bytes); }
+  void forget(const StoredTensor& tensor) const {
+    first_.forget(tensor.bytes);
+    for (const auto& part : later_) part.forget(tensor.bytes);
+  }
 
  private:
-  MappedFile mapped_;
+  void add_part(const std::filesystem::path& file, std::size_t number, std::size_t parts);
+
+  MappedFile first_;
   GgufContent content_;
+  std::vector<MappedFile> later_;
 };
 
 }  // namespace tempera::gpu

@@ -78,6 +78,11 @@ std::uint64_t sum_of(std::span<const std::byte> bytes) {
   return sum_of_part(std::as_bytes(std::span(parts)));
 }
 
+bool are_zeros(std::span<const std::byte> bytes) {
+  return std::all_of(bytes.begin(), bytes.end(),
+                     [](std::byte byte) { return byte == std::byte{0}; });
+}
+
 /// Bytes of a file, mapped so that all processes share them.
 std::shared_ptr<const void> map_shared(const OpenFile& open, std::uint64_t begin,
                                        std::uint64_t bytes) {
@@ -205,6 +210,7 @@ void PackedWeightsFile::read() {
   if (line != closing_line(begin, directory)) throw NotWhole("is damaged");
   const json read = json::parse(directory);
   if (read.at("key") != key_) throw NotWhole("is of another model");
+  std::map<std::uint64_t, std::uint64_t> end_of_part{{0, 0}, {begin, begin}};  // by its begin
   for (const auto& [what, value] : read.at("matrices").items()) {
     Entry entry;
     entry.in = value.at("in");
@@ -217,9 +223,15 @@ void PackedWeightsFile::read() {
       if (place->begin > begin || place->bytes > begin - place->begin ||
           sum_of(whole.subspan(place->begin, place->bytes)) != place->sum)
         throw NotWhole("is damaged");
+      if (place->bytes != 0) end_of_part[place->begin] = place->begin + place->bytes;
     }
     entry.mapping = mapping;
     entries_.emplace(what, std::move(entry));
+  }
+  std::uint64_t end = 0;
+  for (const auto& [next, end_of_next] : end_of_part) {
+    if (next < end || !are_zeros(whole.subspan(end, next - end))) throw NotWhole("is damaged");
+    end = end_of_next;
   }
 }
 

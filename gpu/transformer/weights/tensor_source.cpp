@@ -82,13 +82,14 @@ PackedMatrix TensorSource::pack(const std::vector<Part>& parts, std::size_t in,
                                 Arithmetic arithmetic) {
   std::vector<StoredTensor> slices;
   const StoredTensor* stored = nullptr;
+  std::string latest;
   for (const auto& part : parts) {
     // A source may make a tensor anew each time that it is asked.
-    if (stored == nullptr || slices.back().name != part.name) {
+    if (stored == nullptr || latest != part.name) {
       stored = &tensor(part.name, {stored_outputs(part), in});
+      latest = part.name;
     }
     slices.push_back(outputs_of(*stored, part.begin, part.out));
-    slices.back().name = part.name;
   }
   std::vector<const StoredTensor*> matrices;
   for (const auto& slice : slices) matrices.push_back(&slice);
@@ -108,10 +109,14 @@ DeviceMemory<float> TensorSource::stacked_vector(std::initializer_list<Part> par
   return DeviceMemory<float>(std::span<const float>(all));
 }
 
-const StoredTensor& FolderTensors::tensor(const std::string& name, const Shape& shape) {
+std::string FolderTensors::name_in_files(const std::string& name) const {
   constexpr std::string_view model = "model.";
-  const auto& stored =
-      files_.tensor(name.starts_with(model) ? prefix_ + name.substr(model.size()) : name, shape);
+  if (const auto taken = taken_for_.find(name); taken != taken_for_.end()) return taken->second;
+  return name.starts_with(model) ? prefix_ + name.substr(model.size()) : name;
+}
+
+const StoredTensor& FolderTensors::tensor(const std::string& name, const Shape& shape) {
+  const auto& stored = files_.tensor(name_in_files(name), shape);
   used_.use(stored);
   return stored;
 }

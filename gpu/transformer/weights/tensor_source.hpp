@@ -97,6 +97,10 @@ class FolderTensors final : public TensorSource {
   /// prefix: what the files write for the leading "model." of a name.
   explicit FolderTensors(const TensorFiles& files, std::string prefix = "model.")
       : files_(files), prefix_(std::move(prefix)) {}
+  /// The name of a tensor in the files.
+  std::string name_in_files(const std::string& name) const;
+  /// Gives the stored tensor of this name wherever `name` is asked for.
+  void take_for(const std::string& name, const std::string& stored) { taken_for_[name] = stored; }
   /// @throw BadInput for a tensor that nobody asked for and that is not redundant either.
   void require_all_used(const std::function<bool(const std::string& name)>& is_redundant) const {
     used_.require_all(files_.tensors(), is_redundant, "config.json");
@@ -110,6 +114,7 @@ class FolderTensors final : public TensorSource {
 
   const TensorFiles& files_;
   std::string prefix_;
+  std::map<std::string, std::string> taken_for_;
   UsedTensors used_;
 };
 

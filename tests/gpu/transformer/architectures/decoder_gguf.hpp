@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "gpu/transformer/architectures/decoder_config.hpp"
 #include "tests/gpu/transformer/architectures/formula_tensors.hpp"
@@ -18,6 +19,27 @@ std::map<std::string, FormulaTensors::Made> tensors_of(const DecoderConfig& conf
   FormulaTensors tensors;
   const Model model(config, tensors, default_kernels());
   return tensors.made();
+}
+
+/// Adds a tokenizer as SentencePiece has it: of `tokens`, at least 259, the first three are
+/// special, 256 are bytes and the others words "x0", "x1" and so on.
+inline void add_byte_tokenizer(GgufBytes& file, std::size_t tokens) {
+  std::vector<std::string> texts{"<unk>", "<s>", "</s>"};
+  std::vector<std::int32_t> types{2, 3, 3};
+  for (unsigned byte = 0; byte < 256; ++byte) {
+    constexpr const char* digits = "0123456789ABCDEF";
+    texts.push_back(std::string("<0x") + digits[byte / 16] + digits[byte % 16] + ">");
+    types.push_back(6);
+  }
+  while (texts.size() < tokens) {
+    texts.push_back("x" + std::to_string(texts.size() - 259));
+    types.push_back(1);
+  }
+  file.add_text("tokenizer.ggml.model", "llama");
+  file.add_texts("tokenizer.ggml.tokens", texts);
+  file.add_numbers("tokenizer.ggml.scores", gguf_type::float32, std::vector<float>(tokens));
+  file.add_numbers("tokenizer.ggml.token_type", gguf_type::int32, types);
+  file.add("tokenizer.ggml.bos_token_id", gguf_type::uint32, little_endian(std::uint32_t{1}));
 }
 
 /// What llama.cpp's converter writes of a model, with some of the metadata that it always adds.

@@ -136,11 +136,13 @@ TEST_CASE("a model has the same bits from a folder and from GGUF", "[architectur
   require_same_logits<Qwen2>("qwen2");
   require_same_logits<Qwen3>("qwen3");
   const auto phi3 = config_of<Phi3>("phi3_short");
-  const auto longrope = [](const std::vector<double>& of_short,
-                           const std::vector<double>& of_long) {
+  const auto longrope = [&](const std::vector<double>& of_short,
+                            const std::vector<double>& of_long) {
     return [=](GgufBytes& file) {
       file.add("phi3.rope.scaling.original_context_length", gguf_type::uint32,
                little_endian(std::uint32_t{512}));
+      file.add("phi3.rope.scaling.attn_factor", gguf_type::float64,
+               little_endian(phi3.rope_magnitude));
       file.add("phi3.attention.sliding_window", gguf_type::uint32,
                little_endian(std::uint32_t{262144}));
       add_factors(file, "rope_factors_short.weight", of_short);
@@ -286,7 +288,7 @@ TEST_CASE("a part of a GGUF file that is not computed is refused by its name",
   const auto one = little_endian(std::uint32_t{1});
   refused([&](auto& file) { file.add("llama.expert_count", gguf_type::uint32, one); },
           {"model.gguf", "llama.expert_count", "not computed"});
-  refused([&](auto& file) { file.add_text("llama.rope.scaling.type", "yarn"); },
+  refused([&](auto& file) { file.add_text("llama.rope.scaling.type", "longrope"); },
           {"model.gguf", "llama.rope.scaling.type"});
   refused(
       [&](auto& file) {

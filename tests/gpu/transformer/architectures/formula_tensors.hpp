@@ -98,7 +98,7 @@ inline void write_safetensors(const std::filesystem::path& folder,
 inline void add_gguf_tensor(GgufBytes& file, const std::string& name,
                             const std::vector<std::uint64_t>& shape, std::uint32_t type,
                             const std::string& bytes) {
-  file.data.resize((file.data.size() + 31) / 32 * 32, '\0');
+  file.data.resize(file.aligned(file.data.size()), '\0');
   file.add_tensor(name, {shape.rbegin(), shape.rend()}, type, file.data.size());
   file.data += bytes;
 }

@@ -110,10 +110,16 @@ inline void set_sizes(DecoderConfig& config) {
   config.max_position_embeddings = 512;
 }
 
-inline GgufPair llama_gguf(const TypeOf& type_of) {
+/// A `vocabulary` of 259 tokens or more has a tokenizer, too.
+inline GgufPair llama_gguf(const TypeOf& type_of, std::size_t vocabulary = 61) {
   DecoderConfig config;
   set_sizes(config);
+  config.vocab_size = vocabulary;
   GgufPair files{gguf_of<Llama>(config, "llama"), gguf_of<Llama>(config, "llama")};
+  if (vocabulary >= 259) {
+    add_byte_tokenizer(files.stored, vocabulary);
+    add_byte_tokenizer(files.in_float32, vocabulary);
+  }
   std::size_t matrices = 0;
   for (const auto& [name, made] : tensors_of<Llama>(config)) {
     const auto gguf = gguf_name(name, "llama");

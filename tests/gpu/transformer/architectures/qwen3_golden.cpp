@@ -171,8 +171,15 @@ TEST_CASE("the golden comparison sees a defect of the weights or the configurati
     folder.edit_json("config.json",
                      [](auto& config) { config["rope_parameters"]["rope_theta"] = 10000.0; });
   }
-  SECTION("a wrong head is tied to the embedding") {
-    folder.edit_json("config.json", [](auto& config) { config["tie_word_embeddings"] = true; });
+  SECTION("a wrong head is the embedding") {
+    folder.edit_tensors([](auto& header, std::string& data) {
+      const auto place = [&](const char* name, int end) {
+        return header[name]["data_offsets"][end].template get<std::size_t>();
+      };
+      const std::size_t begin = place("model.embed_tokens.weight", 0);
+      const std::size_t size = place("model.embed_tokens.weight", 1) - begin;
+      data.replace(place("lm_head.weight", 0), size, data.substr(begin, size));
+    });
   }
   SECTION("one weight lost its sign") {
     folder.edit_tensors([](auto& header, std::string& data) {

@@ -170,6 +170,8 @@ TEST_CASE("an alignment that is none is refused", "[gguf]") {
   };
   refused(with(0), {"general.alignment", "from 8"});
   refused(with(20), {"general.alignment", "multiple of 8"});
+  refused(with(4), {"general.alignment", "from 8"});
+  refused(with((1U << 20) + 8), {"general.alignment", "to 1048576"});
   refused(with(UINT32_MAX), {"general.alignment"});
   CHECK_NOTHROW(read(with(32)));
   refused(with(64), {"\"b\"", "byte 64"});

@@ -18,7 +18,8 @@ inline std::string gguf_text(const std::string& text) {
 
 /// The types of values that the tests write.
 namespace gguf_type {
-inline constexpr std::uint32_t uint32 = 4, int32 = 5, float32 = 6, boolean = 7, text = 8, array = 9;
+inline constexpr std::uint32_t uint32 = 4, int32 = 5, float32 = 6, boolean = 7, text = 8, array = 9,
+                               float64 = 12;
 }
 
 struct GgufBytes {
@@ -28,6 +29,15 @@ struct GgufBytes {
   std::string table;  // entries of tensors
   std::uint64_t tensors = 0;
   std::string data;
+  std::uint64_t alignment = 32;  // said by set_alignment
+
+  void set_alignment(std::uint32_t bytes) {
+    alignment = bytes;
+    add("general.alignment", gguf_type::uint32, little_endian(bytes));
+  }
+  std::size_t aligned(std::size_t size) const {
+    return (size + alignment - 1) / alignment * alignment;
+  }
 
   void add(const std::string& key, std::uint32_t type, const std::string& value) {
     metadata += gguf_text(key) + little_endian(type) + value;
@@ -58,7 +68,7 @@ struct GgufBytes {
   std::string bytes() const {
     std::string file = "GGUF" + little_endian(version) + little_endian(tensors) +
                        little_endian(values) + metadata + table;
-    if (!data.empty()) file.resize((file.size() + 31) / 32 * 32, '\0');
+    if (!data.empty()) file.resize(aligned(file.size()), '\0');
     return file + data;
   }
 };
