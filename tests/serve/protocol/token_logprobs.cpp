@@ -2,6 +2,7 @@
 // text or another one's, and their order.
 #include "serve/protocol/token_logprobs.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <limits>
 #include <nlohmann/json.hpp>
