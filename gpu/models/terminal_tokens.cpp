@@ -1,6 +1,8 @@
 #include "gpu/models/terminal_tokens.hpp"
 
+#include <nlohmann/json.hpp>
 #include <set>
+#include <system_error>
 
 #include "base/json_document.hpp"
 #include "gpu/transformer/architectures/model_config.hpp"

@@ -25,7 +25,7 @@ void spell_tokens(const gpu::TokenText& text, std::span<const gpu::TokenId> toke
 
 /// The "logprobs" of a chat completion: of each token its text, log p0 and bytes, and those of its
 /// likeliest alternatives. No two alternatives of a token have one "token": it is the alternative's
-/// text; "bytes:" and its bytes in hexadecimal, each behind \x, if they are no whole characters; or
+/// text; "bytes:" and its bytes in hexadecimal, each after \x, if they are no whole characters; or
 /// "token_id:" and its number, if it has no text or another one's. The token itself has there what
 /// it adds to the text.
 ///

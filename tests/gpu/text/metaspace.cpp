@@ -80,7 +80,7 @@ TEST_CASE("Metaspace prepends to the first piece of all, whatever cut the text",
   CHECK(encode("Isolated", "aea") == "| a|e|a");
   CHECK(encode("Isolated", "eaa") == "| |e|a|a");
   CHECK(encode("Removed", "aea") == "| a|a");
-  CHECK(encode("Removed", "eaa") == "|a|a");  // the piece begins behind what was cut out
+  CHECK(encode("Removed", "eaa") == "|a|a");  // the piece begins after what was cut out
 }
 
 TEST_CASE("a Metaspace that means something else is refused", "[tokenizer]") {

@@ -158,7 +158,7 @@ TEST_CASE("a key that GGUF's tokenizer lacks has llama.cpp's default", "[gguf_to
 
 namespace {
 
-/// Tulu 3's template behind a begin of text: it writes both of the model's tokens.
+/// Tulu 3's template after a begin of text: it writes both of the model's tokens.
 const std::string tulu =
     "{{ bos_token }}{% for message in messages %}{% if message['role'] == 'system' %}{{ "
     "'<|system|>\n' "

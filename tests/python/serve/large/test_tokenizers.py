@@ -159,12 +159,12 @@ def byte_alphabet():
 
 
 def text_of(ids, reference, tokenizer):
-    """What decoding gives: as tokenizers has it, but for added tokens of a byte-level vocabulary, which it takes for bytes."""
+    """What decoding gives: as tokenizers has it, but for added tokens of a byte-level vocabulary, whose letters it takes for bytes."""
     if (tokenizer["decoder"] or {}).get("type") != "ByteLevel":
         return reference.decode(ids, skip_special_tokens=False)
-    letters, contents = byte_alphabet(), {token["id"]: token["content"] for token in tokenizer["added_tokens"]}
-    spelled = [contents[i].encode() if i in contents else bytes(letters[letter] for letter in reference.id_to_token(i)) for i in ids]
-    return b"".join(spelled).decode()
+    letters, added_ids = byte_alphabet(), {token["id"] for token in tokenizer["added_tokens"]}
+    names = [(i in added_ids, reference.id_to_token(i)) for i in ids]
+    return b"".join(name.encode() if is_added else bytes(letters[letter] for letter in name) for is_added, name in names).decode()
 
 
 @pytest.mark.parametrize("form", FORMS)
