@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -59,6 +60,18 @@ class FairQueue {
     line->second.erase(at);
     erase_if_empty(client, line);
     return waiter;
+  }
+  /// How many shares wait, and how many wait of the one of which the fewest do.
+  struct Shares {
+    std::size_t count = 0;
+    std::size_t least = 0;
+  };
+  Shares shares() const {
+    Shares found;
+    for (const auto& [number, client] : clients_)
+      for (const auto& [request, line] : client.lines)
+        found.least = found.count++ == 0 ? line.size() : std::min(found.least, line.size());
+    return found;
   }
   /// Hands those who wait to `look` in any order; it must not change the queue.
   template <class Look>

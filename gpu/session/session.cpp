@@ -51,6 +51,7 @@ class Session::Work {
     // With these no step would ever come to an end.
     if (options.largest_batch == 0 || options.in_flight == 0)
       throw Bug("a session whose batch, or whose samples under way, are none");
+    engine_.share_time(options.shares_time);
   }
 
   RequestId submit(SampleRequest&& request, std::optional<SavedProgress>&& saved,
