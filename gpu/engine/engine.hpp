@@ -198,10 +198,10 @@ class Engine {
   /// step lasts long whatever a sampler does. work: in moves, swaps or records looked at. It
   /// changes no bit.
   Pause pause(std::size_t work) { return {*this, work}; }
-  /// Whether the next pause waits for the next step.
+  /// Returns whether the next pause waits for the next step.
   bool has_done_enough() const { return work_ > most_work_of_a_step; }
-  /// How many rows the next batch will have left, as far as that is known: more requests ahead of
-  /// time would only wait.
+  /// Returns how many rows the next batch will have left, as far as that is known: more requests
+  /// ahead of time would only wait.
   std::size_t free_rows() const {
     const std::size_t wanted = needed_.size() + ahead_.size() + to_go_on_;
     return wanted < largest_batch_ ? largest_batch_ - wanted : 0;
@@ -232,7 +232,7 @@ class Engine {
   /// Computes a prefix in passes of at most this many tokens, so that long prompts do not hold up
   /// those who draw beside them. It changes no bit. Range: tokens >= 1.
   void compute_prefixes_by(std::size_t tokens) { prefix_chunk_ = tokens; }
-  /// Whether shares are of the time that passes take, and not of their rows alone: where each row
+  /// Makes shares those of the time that passes take, and not of their rows alone: where each row
   /// has its price, a pass for a small request then has no more rows of others than its own.
   void share_time(bool shares_time) { shares_time_ = shares_time; }
 

@@ -9,7 +9,7 @@ namespace tempera::gpu {
 /// by cache_bytes_of_run, and resolve_cache_memory says what 0 means.
 struct SessionOptions : tempera::SessionOptions {
   WorkOrder order = WorkOrder::first_come;
-  /// Whether shares are of time, or of rows (Engine::share_time).
+  /// True for shares of time, false for shares of rows (Engine::share_time).
   bool shares_time = false;
 };
 
