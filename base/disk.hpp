@@ -30,7 +30,7 @@ class OpenFile {
 /// the file, the system's reason and a remedy.
 class Disk {
  public:
-  /// Who may use what it makes, as far as the process's umask lets them: anybody, or the owner.
+  /// Permissions of the files and folders that it makes, before the umask: for all, or the owner.
   static constexpr mode_t of_all = 0777;
   static constexpr mode_t of_owner = 0700;
 
@@ -41,7 +41,7 @@ class Disk {
   Disk& operator=(const Disk&) = delete;
   /// The machine's.
   static Disk& real();
-  /// The machine's, for what is nobody's business but the owner's.
+  /// The machine's, for files that only their owner may read.
   static Disk& owners();
 
   /// Makes a folder, whose name is then on the disk for certain.

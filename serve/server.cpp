@@ -58,11 +58,11 @@ class Server::Work {
         options_(std::move(options)),
         pages_(options_.allowed_origins, options_.api_key.has_value(), options_.host),
         identity_{options_.model_name, arithmetic_name(model), {}, hidden_paths_of(options_)},
-        session_(model, options_.session),
+        session_(model, sharing_time(options_.session)),
         loop_(
             session_, [this] { return after_turn(); }, [this] { free_memory(); }),
         http_(options_.host, options_.port, handlers(), limits_of(options_)),
-        intake_({.jobs = options_.most_choices}) {
+        intake_({.jobs = options_.most_choices + IntakeLimits{}.threads}) {
     identity_.fingerprint =
         identity_.model + "-" + identity_.arithmetic + "-tempera-" + options_.version;
     if (options_.batch_folder)
@@ -112,6 +112,10 @@ class Server::Work {
   }
 
  private:
+  static gpu::SessionOptions sharing_time(gpu::SessionOptions options) {
+    options.shares_time = true;
+    return options;
+  }
   static std::string arithmetic_name(const gpu::OpenedModel& model) {
     return model.arithmetic() ? std::string(gpu::name_of(*model.arithmetic())) : "given";
   }

@@ -71,16 +71,16 @@ void SamplerFlags::add_stages(CLI::App& command) {
                         "Block width B of the stages (default: T/4)"),
        said_.block, &gpu::SamplerWish::block);
   keep(add_whole_numbers(
-           command, "--rounds", said_.rounds, {0, gpu::most_prefetch},
+           command, "--rounds", said_.rounds, {0, gpu::addressable_turns - 1},
            "Rounds N_m: one number, or one for each stage" + default_text(gpu::defaults::rounds)),
        said_.rounds, &gpu::SamplerWish::rounds);
   keep(add_whole_numbers(command, "--local-moves", said_.local_moves,
-                         {0, gpu::most_prefetch},
+                         {0, gpu::addressable_turns - 1},
                          "Local moves of each rung in a round, n_local: one number, or one for "
                          "each stage" +
                              default_text(gpu::defaults::local_moves)),
        said_.local_moves, &gpu::SamplerWish::local_moves);
-  keep(add_whole_numbers(command, "--sweeps", said_.sweeps, {0, gpu::most_prefetch},
+  keep(add_whole_numbers(command, "--sweeps", said_.sweeps, {0, gpu::addressable_turns - 1},
                          "Sweeps in a round, n_sweep: one number, or one for each stage" +
                              default_text(gpu::defaults::sweeps)),
        said_.sweeps, &gpu::SamplerWish::sweeps);

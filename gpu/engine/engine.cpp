@@ -111,9 +111,12 @@ void Engine::take_batch() {
     wait(*request);
   }
   batch_.clear();
+  std::size_t most = largest_batch_;
+  if (const auto shares = needed_.shares(); shares_time_ && shares.count > 1)
+    most = pass_seconds_.rows(shares.count, shares.least, most);
   // What is asked ahead of time gets the rows that are left.
   for (FairQueue<Request>* queue : {&needed_, &ahead_})
-    while (batch_.size() < largest_batch_ && !queue->empty()) {
+    while (batch_.size() < most && !queue->empty()) {
       batch_.push_back(queue->take(order_ == WorkOrder::last_come));
       batch_.back()->queue_ = nullptr;
     }
@@ -169,7 +172,10 @@ void Engine::answer_batch() {
                     [&](const Pass& pass) { return pass.cache == &request->cache_; });
     if (!is_shared) passes.push_back(request->pass(prefix_chunk_));
   }
+  const double began = seconds_now();
   std::vector<ScoredToken> tokens = drawn_tokens(passes, draws, is_measured);
+  if (!draws.empty() && draws.size() == passes.size())
+    pass_seconds_.note(draws.size(), seconds_now() - began);
   auto token = tokens.begin();
   for (Request* request : batch_) {
     if (!request->draw_) continue;

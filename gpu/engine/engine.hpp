@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "gpu/engine/fair_queue.hpp"
+#include "gpu/engine/pass_seconds.hpp"
 #include "gpu/engine/task.hpp"
 #include "gpu/lottery/rows/row_lottery.hpp"
 #include "gpu/model/language_model.hpp"
@@ -197,10 +198,10 @@ class Engine {
   /// step lasts long whatever a sampler does. work: in moves, swaps or records looked at. It
   /// changes no bit.
   Pause pause(std::size_t work) { return {*this, work}; }
-  /// Whether the next pause waits for the next step.
+  /// Returns whether the next pause waits for the next step.
   bool has_done_enough() const { return work_ > most_work_of_a_step; }
-  /// How many rows the next batch will have left, as far as that is known: more requests ahead of
-  /// time would only wait.
+  /// Returns how many rows the next batch will have left, as far as that is known: more requests
+  /// ahead of time would only wait.
   std::size_t free_rows() const {
     const std::size_t wanted = needed_.size() + ahead_.size() + to_go_on_;
     return wanted < largest_batch_ ? largest_batch_ - wanted : 0;
@@ -231,6 +232,9 @@ class Engine {
   /// Computes a prefix in passes of at most this many tokens, so that long prompts do not hold up
   /// those who draw beside them. It changes no bit. Range: tokens >= 1.
   void compute_prefixes_by(std::size_t tokens) { prefix_chunk_ = tokens; }
+  /// Makes shares those of the time that passes take, and not of their rows alone: where each row
+  /// has its price, a pass for a small request then has no more rows of others than its own.
+  void share_time(bool shares_time) { shares_time_ = shares_time; }
 
   /// Takes a sampler, at any time: it starts with the next step. `ended` is called from the step in
   /// which it ends, after all of its coroutine is gone. @pre the task has not started
@@ -296,6 +300,8 @@ class Engine {
   Share going_on_;               ///< of the sampler that is being resumed
   std::list<Pause*> paused_;
   std::uint64_t steps_ = 0;
+  bool shares_time_ = false;
+  PassSeconds pass_seconds_;
   /// Some milliseconds of a core: a move without a pass, or a swap, takes about a microsecond.
   static constexpr std::size_t most_work_of_a_step = 4096;
   std::size_t work_ = 0;  ///< of the step, as pause() counts

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -9,8 +10,8 @@
 
 namespace tempera::gpu {
 
-/// Whose work something is: a request's, which is a client's. Clients have equal shares of what
-/// there is, and the requests of one client have equal shares of what it has.
+/// Names the request that some work is for, and its client. Clients have equal shares, and the
+/// requests of one client have equal parts of its share.
 struct Share {
   std::uint64_t client = 0;
   std::uint64_t request = 0;
@@ -26,7 +27,7 @@ class FairQueue {
   using Line = std::list<Waiter*>;
 
  public:
-  /// Where somebody waits, so that it can leave before its turn.
+  /// A place in the queue, by which a waiter can leave before its turn.
   struct Place {
     Share share;
     typename Line::iterator at;
@@ -48,7 +49,7 @@ class FairQueue {
     line->second.erase(place.at);
     erase_if_empty(client, line);
   }
-  /// The next to be served. last_come: of its request the one that came last. @pre not empty
+  /// Takes out the next to be served. last_come: the last comer of its request. @pre not empty
   Waiter* take(bool last_come = false) {
     const auto client = next_after(clients_, last_client_);
     last_client_ = client->first;
@@ -59,6 +60,18 @@ class FairQueue {
     line->second.erase(at);
     erase_if_empty(client, line);
     return waiter;
+  }
+  /// The number of shares that wait, and of the waiters of the smallest.
+  struct Shares {
+    std::size_t count = 0;
+    std::size_t least = 0;
+  };
+  Shares shares() const {
+    Shares found;
+    for (const auto& [number, client] : clients_)
+      for (const auto& [request, line] : client.lines)
+        found.least = found.count++ == 0 ? line.size() : std::min(found.least, line.size());
+    return found;
   }
   /// Hands those who wait to `look` in any order; it must not change the queue.
   template <class Look>

@@ -50,7 +50,7 @@ std::optional<std::size_t> number_in(const std::string& file, const std::string&
   return in >> number ? std::optional(number) : std::nullopt;
 }
 
-/// How many bytes this process may still take, if the system has set it a limit: of addresses
+/// Returns how many bytes this process may still take, if the system has set a limit: of addresses
 /// (ulimit -v), or of its container's memory (cgroups, version 2).
 std::optional<std::size_t> left_to_process() {
   std::optional<std::size_t> left;

@@ -34,8 +34,8 @@ struct SampleRequest {
   std::vector<std::string> stop = {};
   ChainOptions options = {};  ///< how the runs are drawn, which changes no answer
   std::uint8_t pilot = 0;     ///< as Chain::pilot
-  /// Whose rows and memory it uses, which changes no answer. All that have no share of their own
-  /// have one together.
+  /// The share of rows and memory that it uses, which changes no answer. Requests without a share
+  /// of their own have one together.
   Share share = {};
 };
 

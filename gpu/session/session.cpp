@@ -31,7 +31,7 @@ std::unique_ptr<RowLottery> make_rows(const LanguageModel& model) {
   return make_device_row_lottery();
 }
 
-/// How many requests, each with its first sample, may begin before one that waits for memory.
+/// The most requests that may begin before an earlier one whose first sample waits for memory.
 constexpr std::size_t most_passing = 64;
 
 }  // namespace
@@ -51,6 +51,7 @@ class Session::Work {
     // With these no step would ever come to an end.
     if (options.largest_batch == 0 || options.in_flight == 0)
       throw Bug("a session whose batch, or whose samples under way, are none");
+    engine_.share_time(options.shares_time);
   }
 
   RequestId submit(SampleRequest&& request, std::optional<SavedProgress>&& saved,
@@ -148,7 +149,7 @@ class Session::Work {
                               1 + most_ahead(request, options_.largest_batch), restored);
   }
 
-  /// Who has requests that wait or are under way.
+  /// A share with requests that wait or are under way.
   struct Owner {
     Share share;
     std::deque<std::shared_ptr<TakenRequest>> queue = {};  ///< with samples to begin
@@ -157,7 +158,7 @@ class Session::Work {
     std::size_t passed_by = 0;  ///< others that began while its first waited for memory
   };
 
-  /// The one who has this share, from now on if there was none.
+  /// Finds the owner of a share, or adds it.
   Owner& owner_of(const Share& share) {
     const auto found = std::find_if(owners_.begin(), owners_.end(),
                                     [&](const Owner& owner) { return owner.share == share; });
@@ -203,13 +204,13 @@ class Session::Work {
     }
   }
 
-  /// Whose next sample is to begin, if one may: of those that may, whoever has the fewest under
-  /// way, of several the one that came first.
+  /// Chooses the owner whose next sample begins, or none: the one with the fewest under way, and
+  /// the first comer among equals.
   ///
-  /// Each has its part of what may be under way at once, and begins up to that whatever the others
-  /// have. Of the memory nobody takes more than it leaves free, but for its first sample, which
-  /// waits until there is room: nobody then takes more, and few pass it by. What has no owner of
-  /// its own begins in its order.
+  /// Each has its part of the samples that may be under way, and begins up to that whatever the
+  /// others have. No owner takes more memory than it leaves free, but for its first sample, which
+  /// waits until there is room: meanwhile nobody takes more, and few pass it by. Samples without a
+  /// share of their own begin in their order.
   Owner* next_to_begin() {
     std::map<std::uint64_t, std::size_t> owners_of;  // of each client
     for (const Owner& owner : owners_) ++owners_of[owner.share.client];
@@ -285,7 +286,7 @@ class Session::Work {
 
   using Runs = std::map<RunKey, std::shared_ptr<SampleRun>>;
 
-  /// A run is under way no more.
+  /// Takes a run out of those under way.
   Runs::iterator forget(Runs::iterator run) {
     Owner& owner = owner_of(run->second->request().asked.share);
     --owner.under_way;

@@ -9,6 +9,8 @@ namespace tempera::gpu {
 /// by cache_bytes_of_run, and resolve_cache_memory says what 0 means.
 struct SessionOptions : tempera::SessionOptions {
   WorkOrder order = WorkOrder::first_come;
+  /// True for shares of time, false for shares of rows (Engine::share_time).
+  bool shares_time = false;
 };
 
 }  // namespace tempera::gpu

@@ -13,7 +13,7 @@
 
 namespace tempera::serve {
 
-/// What may wait for an Intake or be worked on by it; more is refused.
+/// The most that may wait for an Intake or be worked on by it; more is refused.
 struct IntakeLimits {
   std::size_t jobs = 1024;
   std::size_t bytes = std::size_t{128} << 20;  ///< of bodies together; a single one is always taken
@@ -21,7 +21,7 @@ struct IntakeLimits {
   std::size_t threads = 4;                          ///< @pre >= 2
 };
 
-/// Whether the client of an exchange has left, and what is to be done then. Any thread may call.
+/// Knows whether the client of an exchange has left, and reports it. Any thread may call.
 class Leaving {
  public:
   /// Asks the exchange, whose on_leave() is this object's from then on.
@@ -39,8 +39,8 @@ class Leaving {
 };
 
 /// Threads beside the connections' own: they read bodies and encode prompts, which may take long.
-/// One of them takes small bodies alone, so that these never wait for large ones. What a client has
-/// sent that leaves before its turn is dropped.
+/// One of them takes small bodies alone, so that these never wait for large ones. The request of
+/// a client that leaves before its turn is dropped.
 class Intake {
  public:
   explicit Intake(const IntakeLimits& limits);
@@ -49,7 +49,7 @@ class Intake {
   Intake(const Intake&) = delete;
   Intake& operator=(const Intake&) = delete;
 
-  /// What is done with a body. Must not throw.
+  /// Reads a body. Must not throw.
   using Work = std::function<void(Leaving&)>;
 
   /// Does `work` later, on one of the threads, unless the exchange's client has left by then, when

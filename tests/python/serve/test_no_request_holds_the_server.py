@@ -1,5 +1,6 @@
 """Whatever one request asks for: others are answered meanwhile, and it is ended by its client, by --longest and by SIGTERM."""
 import json
+import resource
 import signal
 
 import pytest
@@ -121,3 +122,34 @@ def test_the_queue_is_given_back_however_a_request_ends():
         assert running.ask("/v1/completions", {**SMALL, "n": 2})[0] == 200
     finally:
         running.stop()
+
+
+def test_a_stream_that_is_read_may_be_longer_than_what_may_be_unsent(server):
+    """The bytes of a stream that were sent count no more: it comes whole, though it is twice what may be unsent at a time."""
+    connection = server.connection(timeout=120)
+    connection.request("POST", "/v1/completions", json.dumps(
+        {"prompt": "4+7?", "max_tokens": 2, "seed": 1, "stream": True,
+         "tempera": {"powers": list(range(1, 65)), "block": 2, "rounds": 1000, "round_events": True}}))
+    answer = connection.getresponse()
+    size, last = 0, b""
+    while part := answer.read(1 << 16):
+        size += len(part)
+        last = (last + part)[-16:]
+    assert size > 2 * (4 << 20) and last == b"\n\ndata: [DONE]\n\n"
+
+
+def test_memory_that_runs_out_ends_a_request_and_not_the_server():
+    most = 3 << 29
+    running = Server(limits={resource.RLIMIT_AS: (most, most)})
+    try:
+        alone = running.ask("/v1/completions", SMALL)[1]["choices"]
+        # A round of 32 choices keeps some 32 million moves until it ends.
+        hog = {"prompt": "4+7?", "max_tokens": 28, "seed": 1, "n": 32,
+               "tempera": {"powers": [1, 8], "block": 28, "rounds": 1, "local_moves": 500000, "restart_weights": [1, 4294967295]}}
+        for stream in (False, True):
+            status, text = ask_whole(running, {**hog, "stream": stream})
+            assert status == (200 if stream else 503) and "no memory for this request now" in text
+            running.wait_until_idle()
+            assert running.ask("/v1/completions", SMALL)[1]["choices"] == alone
+    finally:
+        assert running.stop() in (0, 143, -signal.SIGTERM)
