@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "base/in_quotes.hpp"
 #include "base/json_document.hpp"
+#include "base/json_text.hpp"
 
 namespace tempera::serve {
 namespace {
@@ -65,7 +66,8 @@ ordered_json to_json(const Batch& batch) {
 }
 
 BatchLine read_batch_line(std::string_view line, const std::string& endpoint) {
-  const nlohmann::json parsed = parse_json(line, "the line");
+  const nlohmann::json parsed =
+      parse_json_text(line, "the line", "write one JSON object, whole, on each line");
   const JsonObject object(
       parsed, "the line",
       R"({"custom_id": "…", "method": "POST", "url": ")" + endpoint + R"(", "body": {…}})");
