@@ -56,14 +56,16 @@ void add_merge(CLI::App& app) {
       "merge",
       "Make one run folder of the shards of a run: the bytes that a single run would have made");
   auto options = std::make_shared<MergeOptions>();
-  command
-      ->add_option("RUN", options->run, "Folder that tempera sample --shard I/N --out RUN filled")
-      ->required();
+  CLI::Option* run = command->add_option("RUN", options->run,
+                                         "Folder that tempera sample --shard I/N --out RUN filled");
   add_text(*command, "--out", options->out, "FOLDER",
            "Run folder to make (default: RUN/merged); it is there whole or not at all");
   command->add_flag("--json", options->json, "Print what was merged as JSON");
   command->footer(merge_examples);
-  command->callback([=] { run_merge(*options); });
+  command->callback([=] {
+    require(*run, "give the folder of the shards, that of sample --out");
+    run_merge(*options);
+  });
 }
 
 }  // namespace tempera::cli

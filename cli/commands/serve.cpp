@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <string>
@@ -34,6 +35,7 @@ struct ServeOptions {
   std::optional<gpu::Arithmetic> arithmetic;
   std::optional<gpu::RopeFactors> rope_factors;
   serve::ServerOptions server;
+  std::size_t port = 8080;
   std::size_t grace = 30;
   std::size_t longest = 0;
   std::string batch_folder;
@@ -68,6 +70,11 @@ void warn_of_open_key(const std::string& file) {
                  file.c_str());
 }
 
+/// An address as a URL has it: one of IPv6 in brackets.
+std::string host_of_url(const std::string& host) {
+  return host.find(':') == std::string::npos ? host : "[" + host + "]";
+}
+
 void run_serve(ServeOptions options) {
   const gpu::CurrentDevice here(gpu::require_device(options.device));
   const gpu::OpenedModel model =
@@ -78,6 +85,7 @@ void run_serve(ServeOptions options) {
     options.server.model_name = std::filesystem::path(options.model).filename().string();
   options.server.model_path = gpu::resolve_model(options.model);
   options.server.version = version_number();
+  options.server.port = static_cast<std::uint16_t>(options.port);
   options.server.grace = std::chrono::seconds(options.grace);
   options.server.longest = std::chrono::seconds(options.longest);
   if (!options.batch_folder.empty())
@@ -97,7 +105,8 @@ void run_serve(ServeOptions options) {
   const NotedInterrupts noted;
   serve::Server server(model, options.server, options.without_key);
   std::fprintf(stderr, "tempera serves %s on http://%s:%u (a page to watch runs on: /)\n",
-               options.server.model_name.c_str(), options.server.host.c_str(), server.port());
+               options.server.model_name.c_str(), host_of_url(options.server.host).c_str(),
+               server.port());
   if (!options.key_file.empty()) warn_of_open_key(options.key_file);
   // A server ends by being stopped: its exit code is then 0, which supervisors take for success.
   server.run([] { return NotedInterrupts::any(); });
@@ -115,10 +124,8 @@ void add_serve(CLI::App& app) {
            "Name under which clients find the model (default: that of its file or folder)");
   add_text(*command, "--host", options->server.host, "ADDRESS",
            "IP address to listen on (default: " + options->server.host + ", this machine alone)");
-  command
-      ->add_option("--port", options->server.port,
-                   "Port to listen on; 0: any free one" + default_text(options->server.port))
-      ->type_name("N");
+  add_whole_number(*command, "--port", options->port, {0, 65535},
+                   "Port to listen on; 0: any free one" + default_text(options->port));
   add_text(*command, "--api-key-file", options->key_file, "FILE",
            "File with the key that clients must send as a bearer token");
   command->add_flag("--without-key", options->without_key,
@@ -130,36 +137,23 @@ void add_serve(CLI::App& app) {
   add_device(*command, options->device);
   add_arithmetic(*command, options->arithmetic);
   add_rope_factors(*command, options->rope_factors);
-  command
-      ->add_option(
-          "--batch", options->server.session.largest_batch,
-          "Most records of a forward pass" + default_text(options->server.session.largest_batch))
-      ->type_name("N")
-      ->check(CLI::Range(1, 4096));
-  command
-      ->add_option("--under-way", options->server.session.in_flight,
+  add_whole_number(
+      *command, "--batch", options->server.session.largest_batch, {1, 4096},
+      "Most records of a forward pass" + default_text(options->server.session.largest_batch));
+  add_whole_number(*command, "--under-way", options->server.session.in_flight, {1, 65536},
                    "Most choices that are drawn at once; beyond them each request has its part" +
-                       default_text(options->server.session.in_flight))
-      ->type_name("N")
-      ->check(CLI::Range(1, 65536));
-  command
-      ->add_option("--queue", options->server.most_choices,
+                       default_text(options->server.session.in_flight));
+  add_whole_number(*command, "--queue", options->server.most_choices, {1, 1000000},
                    "Most choices that are drawn or wait; more are told to come again" +
-                       default_text(options->server.most_choices))
-      ->type_name("N")
-      ->check(CLI::Range(1, 1000000));
-  command
-      ->add_option("--grace", options->grace,
+                       default_text(options->server.most_choices));
+  add_whole_number(*command, "--grace", options->grace, {0, 86400},
                    "Seconds that running requests have to end when the server is stopped" +
                        default_text(options->grace))
-      ->type_name("SECONDS")
-      ->check(CLI::Range(0, 86400));
-  command
-      ->add_option(
-          "--longest", options->longest,
-          "Seconds that a request may be drawn; 0: no limit" + default_text(options->longest))
-      ->type_name("SECONDS")
-      ->check(CLI::Range(0, 31536000));
+      ->type_name("SECONDS");
+  add_whole_number(
+      *command, "--longest", options->longest, {0, 31536000},
+      "Seconds that a request may be drawn; 0: no limit" + default_text(options->longest))
+      ->type_name("SECONDS");
   add_text(*command, "--batch-folder", options->batch_folder, "FOLDER",
            "Folder for /v1/files and /v1/batches, resumed after a restart (default: they "
            "are not offered)");

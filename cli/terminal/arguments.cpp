@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "base/in_quotes.hpp"
+#include "base/lower_case.hpp"
 #include "base/nearest_name.hpp"
 
 namespace tempera::cli {
@@ -100,6 +101,14 @@ constexpr std::array other_names{
     OtherName{"--stop", "leave it out: an answer ends at a terminal token or at --horizon"},
 };
 
+/// "MODEL" for "--model" if the command takes that as an argument without a flag; else "".
+std::string positional_named(const CLI::App& command, const std::string& flag) {
+  for (const CLI::Option* option : command.get_options())
+    if (option->get_positional() && "--" + in_lower_case(option->get_name()) == flag)
+      return option->get_name();
+  return "";
+}
+
 /// The remedy for an option that another program has; null if it is none, or no command of ours
 /// with answers is asked.
 const char* remedy_of_other_name(const CLI::App& command, const std::string& name) {
@@ -130,6 +139,9 @@ void check_arguments(const CLI::App& command, const std::vector<std::string>& ar
       if (const char* const remedy = remedy_of_other_name(command, argument.name))
         throw BadInput(in_quotes(argument.name), "is no option of tempera " + command.get_name(),
                        remedy);
+      if (const std::string own = positional_named(command, argument.name); !own.empty())
+        throw BadInput(in_quotes(argument.name), "is no option of tempera " + command.get_name(),
+                       "give " + own + " alone, as an argument without a flag");
       const auto nearest = nearest_name(argument.name, flags_of(command));
       throw BadInput(in_quotes(argument.name), "is no option of tempera " + command.get_name(),
                      nearest ? "did you mean " + *nearest + "?"

@@ -132,8 +132,10 @@ std::filesystem::path models_folder() {
   if (data.is_absolute()) return data / "tempera/models";
   const auto home = variable("HOME");
   if (home.is_absolute()) return home / ".local/share/tempera/models";
-  throw BadInput("HOME", "is not an absolute path, so there is no folder for models",
-                 "set XDG_DATA_HOME to a folder");
+  throw BadInput("HOME",
+                 (home.empty() ? "is not set" : "is not an absolute path") +
+                     std::string(", so there is no folder for models"),
+                 "set it, or XDG_DATA_HOME, to a folder, or give the model's own path");
 }
 
 std::filesystem::path path_of(const NamedModel& model) {

@@ -1,6 +1,7 @@
 #include "gpu/text/byte_pair_encoding.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <functional>
 #include <queue>
 #include <tuple>
@@ -21,11 +22,24 @@ std::uint64_t pair_key(std::uint32_t left, std::uint32_t right) {
   return static_cast<std::uint64_t>(left) << 32 | right;
 }
 
+/// A character as an error names it: a control character, which in_quotes shows as "?", by its
+/// number.
+std::string character_name(std::string_view piece) {
+  if (piece == "?" || in_quotes(piece) != "\"?\"") return in_quotes(piece);
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(piece[i]); };
+  unsigned code = byte(0);
+  if (piece.size() > 1) code = piece.size() == 2 ? code & 0x1FU : code & 0xFU;
+  for (std::size_t i = 1; i < piece.size(); ++i) code = code << 6 | (byte(i) & 0x3FU);
+  char name[32];
+  std::snprintf(name, sizeof name, "the character U+%04X", code);
+  return name;
+}
+
 }  // namespace
 
 void refuse_untokenizable(std::string_view piece, const std::string& where,
                           const std::string& file) {
-  throw BadInput(where, in_quotes(piece) + " has no token in " + file,
+  throw BadInput(where, character_name(piece) + " has no token in " + file,
                  "leave it out, or mend the file if it should have one");
 }
 

@@ -25,8 +25,7 @@ struct ChatFormat::Family {
 namespace {
 
 const std::string leave_out =
-    "give the prompt as plain text, in the form that the model wants: use sample, and leave out "
-    "--chat and --messages";
+    "give the prompt as plain text, in the form that the model wants, to sample or /v1/completions";
 
 constexpr std::string_view smollm_system =
     "You are a helpful AI assistant named SmolLM, trained by Hugging Face";

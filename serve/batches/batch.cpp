@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "base/in_quotes.hpp"
 #include "base/json_document.hpp"
+#include "base/json_text.hpp"
 
 namespace tempera::serve {
 namespace {
@@ -66,7 +67,8 @@ ordered_json to_json(const Batch& batch) {
 
 BatchLine read_batch_line(const InputLine& line, const std::string& endpoint) {
   const std::string where = "line " + std::to_string(line.number);
-  const nlohmann::json parsed = parse_json(line.text, where);
+  const nlohmann::json parsed =
+      parse_json_text(line.text, where, "write one JSON object, whole, on each line");
   const JsonObject object(
       parsed, where,
       R"({"custom_id": "…", "method": "POST", "url": ")" + endpoint + R"(", "body": {…}})");

@@ -236,6 +236,8 @@ void BatchRun::begin(gpu::Session& session, std::size_t number) {
     line->generation->keep(kept == kept_.end() ? std::map<std::size_t, KeptChoice>() : kept->second,
                            *line);
     line->generation->begin(session);
+  } catch (const OtherModel& error) {
+    line->respond(error_response(404, makings_.without_paths(error.what()), "model"));
   } catch (const BadInput& error) {
     line->respond(wrong_request(makings_.without_paths(error.what())));
   }

@@ -331,7 +331,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         {"run": _run, "merge": _merge, "grade": _grade, "report": _report}[given.stage](given)
     except Error as error:
         # What draws names its own option.
-        print(f"tempera eval: {error}".replace("use sample, and leave out --chat and --messages", "give --prompting raw"), file=sys.stderr)
+        print(f"tempera eval: {error}".replace("give the prompt as plain text, in the form that the model wants, to sample or /v1/completions", "give --prompting raw"), file=sys.stderr)
         return 3 if isinstance(error, Bug) else 2
     except BrokenPipeError:
         return 2

@@ -143,7 +143,7 @@ TEST_CASE("a format is known by the published template alone", "[chat_format]") 
     require_bad_input([&] { recognise(other); },
                       {"tokenizer_config.json",
                        sha256(other.ends_with("\n\n") ? other.substr(0, other.size() - 1) : other),
-                       "use sample, and leave out --chat and --messages"});
+                       "as plain text, in the form that the model wants, to sample or /v1/completions"});
   }
 }
 
@@ -178,7 +178,7 @@ TEST_CASE("the format of a folder is in tokenizer_config.json or beside it", "[c
   refused({"tokenizer_config.json", "cannot be read"});
   write(nlohmann::json::object());
   refused({"tokenizer_config.json", "has no \"chat_template\"",
-           "use sample, and leave out --chat and --messages"});
+           "as plain text, in the form that the model wants, to sample or /v1/completions"});
   write({{"chat_template", 3}});
   refused({"tokenizer_config.json", "chat_template"});
   write({{"chat_template", nlohmann::json::array()}});

@@ -145,6 +145,98 @@ def test_an_error_is_shown(page):
     browser.get_log("browser")
 
 
+def type_into(browser, name, text):
+    field = browser.find_element(By.ID, name)
+    field.clear()
+    field.send_keys(text)
+    return field
+
+
+def is_ready(browser):
+    return not browser.find_element(By.ID, "go").get_attribute("disabled") and browser.find_element(By.ID, "stop").get_attribute("disabled")
+
+
+def test_a_refused_ladder_starts_nothing(page, server):
+    browser = page()
+    before = requests_of(server)
+    for name, text in (("prompt", "not a sum"), ("horizon", "4000")):
+        type_into(browser, name, text).send_keys(Keys.CONTROL, Keys.ENTER)
+        wait(browser, lambda: len(browser.find_elements(By.CSS_SELECTOR, ".error")) == 2 and is_ready(browser))
+        ladder, chain = browser.find_elements(By.CSS_SELECTOR, "section.run .error")
+        assert ladder.text not in ("", "not started") and chain.text == "not started"
+        assert ladder.text in browser.find_element(By.ID, "status").text
+        type_into(browser, "prompt", "4+7?")
+    # The chain beside either was never asked for.
+    assert requests_of(server) == before + 2
+    browser.get_log("browser")
+
+
+@pytest.mark.parametrize("powers, words", [
+    ("1/0", "Power 1"), ("0", "Power 1"), ("1 2", "Power 1"), ("1,,2", "Power 2"), ("1,2,", "Power 3"), ("1,-2", "Power 2"), ("1,x", "Power 2"), ("1/2/3", "Power 1"),
+    ("0x2", "Power 1"), ("1e999", "Power 1"), ("4,1", "Power 2"), ("1,1", "Power 2"), ("1;2", "Power 1")])
+def test_powers_that_are_none_are_named_before_anything_is_asked(page, server, powers, words):
+    browser = page()
+    before = requests_of(server)
+    field = type_into(browser, "powers", powers)
+    field.send_keys(Keys.CONTROL, Keys.ENTER)
+    browser.find_element(By.ID, "go").click()
+    message = browser.execute_script("return document.getElementById('powers').validationMessage")
+    assert words in message and browser.find_elements(By.CSS_SELECTOR, "section.run") == [] and is_ready(browser)
+    # Mended, it runs, with the powers as they were typed.
+    type_into(browser, "powers", " 1 , 3/2,2")
+    run_by_keyboard(browser)
+    heads = [head.text for head in browser.find_elements(By.CSS_SELECTOR, "section.run:first-child .lane .head")]
+    assert [re.search(r"power ([^,]+)", head).group(1) for head in heads] == ["2", "1.5", "1"], heads
+    assert requests_of(server) == before + 2
+
+
+def test_run_is_enabled_again_whatever_becomes_of_a_run(page, server):
+    browser = page()
+    for broken in ("window.fetch = () => Promise.reject(new TypeError('the server is gone'));",
+                   "window.fetch = () => Promise.resolve(new Response('<p>a proxy</p>', {status: 502}));",
+                   "window.fetch = () => Promise.resolve(new Response('data: {' + String.fromCharCode(10, 10)));",
+                   "runAll = () => Promise.reject(new Error('a fault of the page'));"):
+        browser.execute_script(broken)
+        browser.find_element(By.ID, "prompt").send_keys(Keys.CONTROL, Keys.ENTER)
+        wait(browser, lambda: is_ready(browser))
+    browser.get_log("browser")
+
+
+def test_a_ladder_that_ends_early_ends_its_chain(browser):
+    running = Server("--longest", "1")
+    try:
+        browser.get(f"http://127.0.0.1:{running.port}/")
+        wait(browser, lambda: "worked_sum" in browser.find_element(By.ID, "model").text)
+        type_into(browser, "rounds", "1000")
+        type_into(browser, "block", "1").send_keys(Keys.CONTROL, Keys.ENTER)
+        wait(browser, lambda: browser.find_elements(By.CSS_SELECTOR, ".error") and is_ready(browser))
+        assert "1 seconds" in browser.find_element(By.CSS_SELECTOR, ".error").text
+        wait(browser, lambda: "tempera_choices_under_way 0\n" in running.ask("/metrics")[1])
+    finally:
+        running.stop()
+    browser.get_log("browser")
+
+
+def test_a_server_with_a_key_asks_for_it(browser, tmp_path):
+    (tmp_path / "key").write_text("sesame\n")
+    running = Server("--api-key-file", str(tmp_path / "key"))
+    try:
+        browser.get(f"http://127.0.0.1:{running.port}/")
+        wait(browser, lambda: "key" in browser.find_element(By.ID, "status").text)
+        assert browser.switch_to.active_element.get_attribute("id") == "key" and browser.find_element(By.ID, "model").text == ""
+        type_into(browser, "key", "open").send_keys(Keys.TAB)
+        wait(browser, lambda: "another key" in browser.find_element(By.ID, "status").text)
+        type_into(browser, "key", "sesame").send_keys(Keys.TAB)
+        wait(browser, lambda: "worked_sum" in browser.find_element(By.ID, "model").text)
+        assert browser.find_element(By.ID, "status").text == ""
+        run_by_keyboard(browser)
+        wait(browser, lambda: is_ready(browser))
+        assert browser.find_elements(By.CSS_SELECTOR, ".error") == []
+    finally:
+        running.stop()
+    browser.get_log("browser")
+
+
 def test_the_page_asks_nobody_else(page):
     browser = page()
     run_by_keyboard(browser)
