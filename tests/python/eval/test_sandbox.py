@@ -99,7 +99,7 @@ while True: pass
 """
     before = contained()
     assert run_python(source, limits=Limits(seconds=1.0)).status == "timed out"
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 600
     while contained() - before and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not contained() - before
@@ -149,10 +149,11 @@ def compute():
 for _ in range(40): threading.Thread(target=compute, daemon=True).start()
 compute()
 """
-    begun = time.process_time(), time.monotonic()
+    before = os.times()
     assert run_python(source, limits=Limits(seconds=1.0)).status == "timed out"
-    # 40 threads on one core would have had 40 times as long; other programs may share it.
-    assert time.monotonic() - begun[1] < 20
+    # With a second for each thread they would have taken 40 of the cores' seconds.
+    after = os.times()
+    assert after.children_user + after.children_system - before.children_user - before.children_system < 20
 
 
 def test_a_program_that_waits_for_ever_for_a_core_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,6 @@
 """Ladders, and run folders as columns, against the command."""
 import json
 import signal
-import time
 
 import numpy as np
 import pytest
@@ -43,7 +42,6 @@ def test_ctrl_c_ends_a_pilot():
     )
     with a_program(source) as process:
         assert process.stdout.readline() == "begins\n"
-        time.sleep(0.5)
         process.send_signal(signal.SIGINT)
         said, _ = process.communicate(timeout=600)
     assert said == "ended [] 1\n" and process.returncode == 0

@@ -23,6 +23,18 @@ MODEL = str(TREE / "toy_models/worked_sum")
 PLACES = [str(TREE), "/pytest-of-"]  # no answer may show where anything is on this machine
 
 
+PATIENCE = 600  # seconds after which a process or a peer is taken to hang; no test waits that long for anything else
+
+
+def wait_until(condition, what="it did not come"):
+    """Waits for an event. Only a hang ends the wait: a busy machine may take any time."""
+    hangs = time.monotonic() + PATIENCE
+    while not (found := condition()):
+        assert time.monotonic() < hangs, what
+        time.sleep(0.02)
+    return found
+
+
 def obtained(name):
     """Whether a named model is where `tempera models get` puts it."""
     data = os.environ.get("XDG_DATA_HOME") or pathlib.Path.home() / ".local/share"
@@ -46,7 +58,7 @@ class Server:
         assert found, line + self.process.stderr.read()
         self.port = int(found.group(2))
 
-    def connection(self, timeout=60):
+    def connection(self, timeout=PATIENCE):
         return http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
 
     def ask(self, path, body=None, method=None, headers=None):
@@ -74,15 +86,11 @@ class Server:
         return data, [block for block in blocks if block.startswith(":")]
 
     def wait_until_idle(self):
-        for _ in range(400):
-            if "tempera_choices_under_way 0\n" in self.ask("/metrics")[1]:
-                return
-            time.sleep(0.05)
-        raise AssertionError("the work goes on")
+        wait_until(lambda: "tempera_choices_under_way 0\n" in self.ask("/metrics")[1], "the work does not end")
 
     def stop(self):
         self.process.terminate()
-        code = self.process.wait(timeout=60)
+        code = self.process.wait(timeout=PATIENCE)
         self.process.stderr.close()
         return code
 

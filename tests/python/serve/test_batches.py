@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from conftest import Server
+from conftest import PATIENCE, Server, wait_until
 
 PPT = {"powers": [1, 2, 4], "block": 4, "rounds": 2}
 
@@ -32,13 +32,12 @@ def start(server, lines):
     return batch
 
 
-def wait(server, batch, seconds=120):
-    for _ in range(seconds * 20):
+def wait(server, batch):
+    def ended():
         said = server.ask("/v1/batches/" + batch["id"])[1]
-        if said["status"] in ("completed", "failed", "cancelled"):
-            return said
-        time.sleep(0.05)
-    raise AssertionError(said)
+        return said if said["status"] in ("completed", "failed", "cancelled") else None
+
+    return wait_until(ended, "the batch does not end")
 
 
 def content(server, file):
@@ -146,7 +145,7 @@ def test_a_line_that_cannot_end_is_ended_by_cancel_and_does_not_return(folder, t
         time.sleep(0.05)
     running.ask(f"/v1/batches/{batch['id']}/cancel", {})
     running.process.kill()  # at once: it may not have heard of it
-    running.process.wait(timeout=60)
+    running.process.wait(timeout=PATIENCE)
     running.process.stderr.close()
     running = Server("--batch-folder", folder, "--grace", "0")
     try:
@@ -196,7 +195,7 @@ def test_a_batch_outlives_its_server(folder, faults, how):
         if running.ask("/v1/batches/" + batch["id"])[1]["status"] == "completed":
             break
         running.process.send_signal(how)
-        running.process.wait(timeout=60)
+        running.process.wait(timeout=PATIENCE)
         running.process.stderr.close()
         stops += 1
         faults(f"{how.name} in the middle of a batch", "resumed by the next server, to the same bytes")
@@ -221,11 +220,11 @@ def test_a_full_disk_ends_nothing(folder, faults):
     running = Server("--batch-folder", folder, limits={resource.RLIMIT_FSIZE: (40000, resource.RLIM_INFINITY)})
     try:
         batch = start(running, LONG)
-        for _ in range(400):
-            said = running.ask("/v1/batches/" + batch["id"])[1]
-            if said["errors"]:
-                break
-            time.sleep(0.05)
+        def refused():
+            told = running.ask("/v1/batches/" + batch["id"])[1]
+            return told if told["errors"] else None
+
+        said = wait_until(refused, "the full disk is not reported")
         message = said["errors"]["data"][0]["message"]
         assert said["status"] == "in_progress" and folder not in message
         status, answer = upload(running, [line(i) for i in range(2000)])

@@ -4,11 +4,10 @@ import json
 import re
 import shutil
 import subprocess
-import time
 
 import pytest
 
-from conftest import TREE, Server, obtained
+from conftest import TREE, Server, obtained, wait_until
 
 openai = pytest.importorskip("openai", reason="openai is not installed", exc_type=ImportError)
 
@@ -59,7 +58,8 @@ def test_a_cancelled_request_stops_its_work(server, asynchronous):
     async def begin_and_cancel():
         task = asyncio.ensure_future(asynchronous.completions.create(
             model="worked_sum", prompt=PROMPT, max_tokens=28, seed=1, n=4, extra_body=LONG))
-        await asyncio.sleep(0.5)
+        while "tempera_choices_under_way 4\n" not in server.ask("/metrics")[1]:
+            await asyncio.sleep(0.02)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
@@ -98,11 +98,8 @@ def test_the_batch_api_by_its_client(tmp_path):
             uploaded = client.files.create(file=file, purpose="batch")
         assert uploaded.bytes == lines.stat().st_size and uploaded.filename == "in.jsonl"
         batch = client.batches.create(input_file_id=uploaded.id, endpoint="/v1/completions", completion_window="24h")
-        for _ in range(400):
-            batch = client.batches.retrieve(batch.id)
-            if batch.status == "completed":
-                break
-            time.sleep(0.05)
+        wait_until(lambda: client.batches.retrieve(batch.id).status == "completed")
+        batch = client.batches.retrieve(batch.id)
         found = [json.loads(line) for line in client.files.content(batch.output_file_id).text.splitlines()]
         for i, line in enumerate(found):
             alone = client.completions.create(model="worked_sum", prompt=PROMPT, max_tokens=28, seed=i, extra_body=PPT)

@@ -4,7 +4,7 @@ import socket
 
 import pytest
 
-from conftest import Server
+from conftest import PATIENCE, Server
 
 KEY = "sesame-1"
 PUBLIC = {"/", "/health", "/openapi.json"}
@@ -47,7 +47,7 @@ def asked(server, method, path, credential, form):
     version, fields = FORMS[form]
     authorization = "" if credential is None else f"Authorization: {credential}\r\n"
     head = f"{method} {path.replace('{id}', 'file-1').replace('{model}', 'worked_sum')} HTTP/{version}\r\nHost: localhost\r\n{fields}{authorization}\r\n"
-    with socket.create_connection(("127.0.0.1", server.port), timeout=60) as connection:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as connection:
         connection.sendall(head.encode())
         connection.shutdown(socket.SHUT_WR)  # the server closes when it has answered
         received = b""
@@ -91,7 +91,7 @@ def test_without_the_key_no_body_is_read(locked):
     """16,384 connections could else make the server hold 64 MiB each."""
     for path in ("/v1/completions", "/v1/files", "/tokenize", "/nowhere"):
         for length in ("Content-Length: 16000000\r\n", "Transfer-Encoding: chunked\r\n", "Content-Length: 99999999999\r\n", "Content-Length: 9\r\nExpect: 100-continue\r\n"):
-            with socket.create_connection(("127.0.0.1", locked.port), timeout=60) as connection:
+            with socket.create_connection(("127.0.0.1", locked.port), timeout=PATIENCE) as connection:
                 connection.sendall(f"POST {path} HTTP/1.1\r\nHost: localhost\r\n{length}\r\n".encode())
                 received = b""
                 while part := connection.recv(65536):
@@ -109,7 +109,7 @@ def test_a_client_without_the_key_can_read_why(locked):
 @pytest.fixture
 def half_closed(server):
     def ask(data):
-        with socket.create_connection(("127.0.0.1", server.port), timeout=120) as connection:
+        with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as connection:
             connection.sendall(data)
             connection.shutdown(socket.SHUT_WR)
             received = b""
@@ -171,5 +171,5 @@ def test_the_end_of_the_grace_is_told_to_every_client():
     events = stream.read().decode().strip().split("\n\n")
     assert json.loads(events[-1][6:])["error"]["code"] == 503, events[-1]
     # A server ends by being stopped: supervisors take 0 for success.
-    assert running.process.wait(timeout=60) == 0
+    assert running.process.wait(timeout=PATIENCE) == 0
     running.process.stderr.close()

@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from conftest import Server
+from conftest import PATIENCE, Server
 
 SMALL = {"prompt": "4+7?", "max_tokens": 4, "seed": 1}
 ENDLESS = {
@@ -24,7 +24,7 @@ def endless(name, stream=True):
 
 def begin(server, body):
     """The connection of a stream that has begun."""
-    connection = server.connection(timeout=120)
+    connection = server.connection(timeout=PATIENCE)
     connection.request("POST", "/v1/completions", json.dumps(body))
     answer = connection.getresponse()
     assert answer.status == 200 and answer.readline() == b": accepted\n"
@@ -60,18 +60,18 @@ def test_the_time_limit_ends_a_request_whatever_it_does(name):
 def test_a_stop_ends_a_request_whatever_it_does(name):
     running = Server("--grace", "1")
     streamed = begin(running, endless(name))
-    whole = running.connection(timeout=120)
+    whole = running.connection(timeout=PATIENCE)
     whole.request("POST", "/v1/completions", json.dumps(endless(name, stream=False)))
     while "tempera_requests_total 2\n" not in running.ask("/metrics")[1]:
         pass
     running.process.send_signal(signal.SIGTERM)
-    running.process.wait(timeout=60)
+    running.process.wait(timeout=PATIENCE)
     running.process.stderr.close()
     streamed[0].close()
 
 
 def ask_whole(server, body):
-    connection = server.connection(timeout=120)
+    connection = server.connection(timeout=PATIENCE)
     connection.request("POST", "/v1/completions", json.dumps(body))
     answer = connection.getresponse()
     return answer.status, answer.read().decode()
@@ -126,7 +126,7 @@ def test_the_queue_is_given_back_however_a_request_ends():
 
 def test_a_stream_that_is_read_may_be_longer_than_what_may_be_unsent(server):
     """The bytes of a stream that were sent count no more: it comes whole, though it is twice what may be unsent at a time."""
-    connection = server.connection(timeout=120)
+    connection = server.connection(timeout=PATIENCE)
     connection.request("POST", "/v1/completions", json.dumps(
         {"prompt": "4+7?", "max_tokens": 2, "seed": 1, "stream": True,
          "tempera": {"powers": list(range(1, 65)), "block": 2, "rounds": 1000, "round_events": True}}))

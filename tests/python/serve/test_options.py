@@ -5,13 +5,13 @@ import subprocess
 
 import pytest
 
-from conftest import MODEL, TEMPERA, Server
+from conftest import MODEL, PATIENCE, TEMPERA, Server
 from test_batches import results, start, wait
 
 
 def refusal(*arguments, **variables):
     environment = {key: value for key, value in os.environ.items() if key not in ("HOME", "XDG_DATA_HOME")}
-    done = subprocess.run([TEMPERA, *arguments], capture_output=True, text=True, timeout=60, env={**environment, **variables})
+    done = subprocess.run([TEMPERA, *arguments], capture_output=True, text=True, timeout=PATIENCE, env={**environment, **variables})
     assert done.returncode == 2 and done.stdout == "" and done.stderr.count("\n") == 1, done
     return done.stderr
 
@@ -54,7 +54,7 @@ def test_an_address_of_ipv6_is_in_brackets():
         line = process.stderr.readline()
     finally:
         process.terminate()
-        assert process.wait(timeout=60) in (0, 2)
+        assert process.wait(timeout=PATIENCE) in (0, 2)
         process.stderr.close()
     assert re.search(r"http://\[::1\]:\d+ ", line) or "cannot listen there" in line, line
 

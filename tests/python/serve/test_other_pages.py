@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from conftest import MODEL, TEMPERA, Server
+from conftest import MODEL, PATIENCE, TEMPERA, Server
 
 BODY = {"prompt": "4+7?", "max_tokens": 4, "seed": 1}
 REQUESTS = [("/v1/completions", BODY), ("/v1/chat/completions", {"messages": [{"role": "user", "content": "4+7?"}]}), ("/tokenize", {"prompt": "4+7?"}),
@@ -98,5 +98,5 @@ def test_a_key_is_enough(tmp_path):
 
 @pytest.mark.parametrize("origin", ["elsewhere.test", "https://elsewhere.test/", "https://a b"])
 def test_what_is_no_origin_is_refused(origin):
-    done = subprocess.run([TEMPERA, "serve", "--model", MODEL, "--port", "0", "--allow-origin", origin], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([TEMPERA, "serve", "--model", MODEL, "--port", "0", "--allow-origin", origin], capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 2 and done.stderr.count("\n") == 1 and "--allow-origin" in done.stderr and done.stdout == ""

@@ -4,11 +4,10 @@ import json
 import re
 import socket
 import subprocess
-import time
 
 import pytest
 
-from conftest import MODEL, TEMPERA, Server
+from conftest import MODEL, PATIENCE, TEMPERA, Server, wait_until
 
 PPT = {"powers": [1, 1.6, 2.5, 4], "block": 4, "rounds": 3}
 PROMPT = "4+7+9+3+8+6+2+5?"
@@ -109,13 +108,11 @@ def test_the_metrics_count_what_the_answers_say(server):
                     for outcome, count in counts.items():
                         wanted[f'tempera_{name}_total{{{label}="{number}",outcome="{outcome}"}}'] += count
     # The session's own figures are told after the pass that ended the last answer.
-    for _ in range(100):
-        after = figures_of(server)
-        grown = {name: after[name] - before.get(name, 0) for name in wanted}
-        if grown == wanted:
-            break
-        time.sleep(0.02)
-    assert grown == wanted
+    def have_grown():
+        now = figures_of(server)
+        return now if {name: now[name] - before.get(name, 0) for name in wanted} == wanted else None
+
+    after = wait_until(have_grown, f"the figures do not grow by {wanted}")
     assert after["tempera_batches_total"] > before["tempera_batches_total"]
     assert after["tempera_batch_rows_mean"] == pytest.approx(after["tempera_decode_tokens_total"] / after["tempera_batches_total"], abs=1e-5)
     assert after["tempera_cache_bytes"] == after["tempera_choices_under_way"] == 0 < after["tempera_cache_bytes_most"]
@@ -298,9 +295,9 @@ def test_a_key_is_asked_for(tmp_path):
 
 def test_other_machines_are_served_only_with_a_key(server):
     with pytest.raises(ConnectionRefusedError):  # another address of this machine
-        socket.create_connection(("127.0.0.2", server.port), timeout=10)
+        socket.create_connection(("127.0.0.2", server.port), timeout=PATIENCE)
     done = subprocess.run([TEMPERA, "serve", "--model", MODEL, "--port", "0", "--host", "0.0.0.0"], capture_output=True, text=True,
-                          timeout=60)
+                          timeout=PATIENCE)
     assert done.returncode == 2 and done.stderr.count("\n") == 1 and "--api-key-file" in done.stderr and done.stdout == ""
 
 
