@@ -112,7 +112,7 @@ def body_of(text: str, label: str) -> str | None:
     found = text.find(f"\\label{{{label}}}")
     if found < 0:
         return None
-    # A table's label stands before it; that of the one figure that holds a table, behind.
+    # A table's label is before it; that of the one figure that holds a table is after it.
     begin = text.rfind("\\begin{tabular}", 0, found) if label.startswith("fig:") else text.find("\\begin{tabular", found)
     if begin < 0:
         return None

@@ -68,6 +68,8 @@ const reference::Rational& rounding(const exact::Fraction& within) {
 }
 
 lab::JudgedState state_of(const State& state) {
+  if (state.empty())
+    throw BadInput("a state", "has no record", "return one record for each power of the case");
   lab::JudgedState list;
   for (const Record& record : state) {
     list.emplace_back();
@@ -262,6 +264,20 @@ std::string fault(const Program& program, const Case& judged, const exact::Fract
 std::string fault(const Program& program, const Algorithm& algorithm, const Case& judged,
                   const exact::Fraction& within) {
   return difference_from(program, law_of(algorithm), algorithm.name, judged, within);
+}
+
+std::string fault(const Kernel& kernel, const std::vector<Case>& judged,
+                  const exact::Fraction& within) {
+  for (const Case& one : judged)
+    if (std::string found = fault(kernel, one, within); !found.empty()) return found;
+  return {};
+}
+
+std::string fault(const Program& program, const std::vector<Case>& judged,
+                  const exact::Fraction& within) {
+  for (const Case& one : judged)
+    if (std::string found = fault(program, one, within); !found.empty()) return found;
+  return {};
 }
 
 }  // namespace tempera::check

@@ -43,6 +43,13 @@ struct Case {
       exact::Fraction(2)};  ///< α_1, …, one for each record of a state
 };
 
+/// The cases on which `tempera check` judges if its user names no model: small models, with records
+/// of unequal length and probability, several terminal tokens, tokens of probability 0 and tokens
+/// that join to another one. Together they show every defect of `tempera gallery`.
+/// @param powers of the target, one for each record of a state
+/// @throw BadInput for none, and for more powers than there are models for
+std::vector<Case> default_models(const std::vector<exact::Fraction>& powers = {exact::Fraction(2)});
+
 /// One step of a Markov kernel. It must be a function of its state and its draws: each of its paths
 /// is run at least twice, in another order, and a step that then goes elsewhere, since it draws by
 /// itself or remembers, is refused and never judged.
@@ -89,6 +96,11 @@ Failure shrink(const Kernel& kernel, const Case& failing, const exact::Fraction&
 /// With any test framework: `CHECK(tempera::check::fault(kernel, judged) == "")`.
 std::string fault(const Kernel& kernel, const Case& judged, const exact::Fraction& within = 0);
 
+/// The same on several cases, such as default_models(): "" if the kernel samples the target of
+/// each.
+std::string fault(const Kernel& kernel, const std::vector<Case>& judged,
+                  const exact::Fraction& within = 0);
+
 /// A whole program: from the prompt to an answer. It must be a function of its draws, which is
 /// looked at as of a Kernel.
 ///
@@ -131,6 +143,9 @@ exact::Fraction total_variation(const Law& a, const Law& b);
 /// @param judged model, horizon and target, of one power
 /// @param within how far two probabilities may be apart and still count as equal
 std::string fault(const Program& program, const Case& judged, const exact::Fraction& within = 0);
+/// The same on several cases, such as default_models().
+std::string fault(const Program& program, const std::vector<Case>& judged,
+                  const exact::Fraction& within = 0);
 /// The same with the law of a named algorithm instead of the target: "" if the program is it.
 std::string fault(const Program& program, const Algorithm& algorithm, const Case& judged,
                   const exact::Fraction& within = 0);

@@ -18,5 +18,8 @@ struct DefaultCase {
 /// kernel of the gallery.
 /// @throw BadInput naming the file and the entry, if the list cannot be read
 std::vector<DefaultCase> default_cases(const std::string& tree, std::size_t rungs);
+/// The same of the text of such a list: `file` is its path, from which those of the models follow.
+std::vector<DefaultCase> default_cases_of(const std::string& list, const std::string& file,
+                                          std::size_t rungs);
 
 }  // namespace tempera::lab

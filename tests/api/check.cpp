@@ -5,6 +5,7 @@
 #include <map>
 #include <random>
 
+#include "lab/judge/default_cases.hpp"
 #include "tests/catch.hpp"
 #include "tests/consumer/independent.hpp"
 
@@ -141,10 +142,11 @@ TEST_CASE("a kernel that draws without end is named, with its last draws") {
     }
     return state;
   };
-  CHECK_THROWS_WITH(judge(endless, case_of("four_state")),
-                    Catch::Contains("draws without end: 1000 draws on one path after the draws …, 1, "
-                                    "1") &&
-                        Catch::StartsWith("the step from ("));
+  CHECK_THROWS_WITH(
+      judge(endless, case_of("four_state")),
+      Catch::Contains("draws without end: 1000 draws on one path after the draws …, 1, "
+                      "1") &&
+          Catch::StartsWith("the step from ("));
   const Program never = [](const Case&, Lottery& lottery) -> Record {
     for (;;) lottery.draw({1, 1});
   };
@@ -190,6 +192,14 @@ TEST_CASE("what a user gives wrong is no bug of ours") {
     return State{{std::size_t{1} << 32U}};
   };
   CHECK_THROWS_WITH(judge(token_of_64_bits, judged), Catch::Contains("the token 4294967296"));
+  const Kernel without_record = [](const Case&, const State& state, Lottery& lottery) {
+    return lottery.happens(Fraction(1, 2)) ? state : State{};
+  };
+  CHECK_THROWS_WITH(judge(without_record, judged), Catch::Contains("has no record"));
+  const Kernel record_too_many = [](const Case&, const State& state, Lottery& lottery) {
+    return lottery.happens(Fraction(1, 2)) ? state : State{state[0], state[0]};
+  };
+  CHECK_FALSE(judge(record_too_many, judged).stochastic);
   CHECK_THROWS_AS(shrink(right(), judged), BadInput);
   CHECK_THROWS_AS(judge(right(), {judged.model, 2, {}}), BadInput);
   CHECK_THROWS_AS(judge(right(), {judged.model, 0, {2}}), BadInput);
@@ -227,6 +237,37 @@ TEST_CASE("a verdict's matrix is that of the kernel, and its fault the smallest"
   CHECK_THAT(fault(wrong, judged), Catch::Contains("on horizon 1"));
   const Failure failure = shrink(wrong, judged);
   CHECK_FALSE(judge(wrong, failure.judged).sound());
+}
+
+TEST_CASE("the default models are those of the command, and need no tree") {
+  for (const std::size_t rungs : {1U, 2U, 3U}) {
+    CAPTURE(rungs);
+    const std::vector<Fraction> powers{1, 2, 3};
+    const std::vector<Fraction> asked(powers.begin(), powers.begin() + static_cast<int>(rungs));
+    const auto cases = default_models(asked);
+    const auto shipped_cases = lab::default_cases(TEMPERA_SOURCE_DIR, rungs);
+    REQUIRE(cases.size() == shipped_cases.size());
+    REQUIRE(!cases.empty());
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+      CHECK(cases[i].model.json() == exact::FiniteModel::open(shipped_cases[i].file).json());
+      CHECK(cases[i].horizon == shipped_cases[i].horizon);
+      CHECK(cases[i].powers == asked);
+    }
+  }
+  CHECK_THROWS_AS(default_models({}), BadInput);
+  CHECK(fault(right(), default_models()).empty());
+  const Kernel wrong = deciding([](const Fraction&, Lottery&) { return true; });
+  CHECK(!fault(wrong, default_models()).empty());
+  const Program first = [](const Case& on, Lottery&) -> Record {
+    Record answer;
+    while (answer.size() < on.horizon && (answer.empty() || !on.model.terminal()[answer.back()])) {
+      const auto row = on.model.next(answer);
+      answer.push_back(static_cast<std::size_t>(
+          std::ranges::find_if(row, [](const Fraction& p) { return p > 0; }) - row.begin()));
+    }
+    return answer;
+  };
+  CHECK(!fault(first, default_models()).empty());
 }
 
 }  // namespace tempera::check_test

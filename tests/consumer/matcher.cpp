@@ -9,6 +9,9 @@ TEST_CASE("a kernel of a user's own") {
   const check::Case judged{exact::FiniteModel::open(std::getenv("MODEL")), 2, {2}};
   CHECK_THAT(independent(true), check::samples(judged));
   CHECK_THAT(independent(false), !check::samples(judged));
+  // The models that the command judges by are in the library.
+  CHECK(check::fault(independent(true), check::default_models()).empty());
+  CHECK_FALSE(check::fault(independent(false), check::default_models()).empty());
   const check::Verdict verdict = check::judge(independent(true), judged);
   REQUIRE(verdict.states == judged.model.records(2));
   // Πp P = Π, computed anew from what the verdict hands over.

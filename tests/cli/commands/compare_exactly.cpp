@@ -113,6 +113,22 @@ TEST_CASE("compare prints the paper's ablations, and every number as a fraction"
   CHECK_THAT(table.out, Catch::Contains("equi-accepting") && Catch::Contains("mean of 7"));
 }
 
+TEST_CASE("samplers are compared without local moves") {
+  const auto compared = [](const std::string& counts) {
+    const auto result =
+        run_command("compare " + models + "four_state.json --horizon 2 --json " + counts);
+    CAPTURE(counts, result.err);
+    REQUIRE(result.exit_code == 0);
+    json rows = json::parse(result.out)["models"][0]["samplers"];
+    json chain;
+    for (const json& row : rows)
+      if (row["sampler"] == "uncoupled-ladder") chain = row;
+    return std::pair(chain["tv_decimal"], chain["decode_tokens_decimal"]);
+  };
+  CHECK(compared("--rounds 2 --local-moves 0") == compared("--rounds 0"));
+  CHECK(compared("--rounds 2 --local-moves 0") != compared("--rounds 2"));
+}
+
 TEST_CASE("the exact table fits a terminal, and what is no comparison is refused") {
   const auto table =
       run_command("compare " + models + "ties.json --powers 1,3 --horizon 3 --block 1 --rounds 2");

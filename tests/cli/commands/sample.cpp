@@ -138,6 +138,27 @@ TEST_CASE("sample --out makes a run folder, and --resume prints the answers agai
   CHECK(report["summary"]["samples"] == 2);
 }
 
+TEST_CASE("a count of zero skips its operation, in a run folder too") {
+  const TemporaryFolder folder;
+  const std::string run = (folder / "run").string();
+  const std::string chain =
+      worked_sum + sum + "--sampler fixed-horizon --powers 2 --horizon 6 --block 3 --samples 3 ";
+  const std::string extended = sample(chain + "--rounds 0").out;
+  CHECK(sample(chain + "--rounds 4 --local-moves 0 --out " + run).out == extended);
+  CHECK(sample("--resume " + run).out == extended);
+  CHECK(sample(chain + "--rounds 4").out != extended);
+  const json summary = json::parse(sample("--resume " + run + " --json").out)["summary"];
+  for (const json& rung : summary["rungs"]) CHECK(rung["local_moves"] == 0);
+  CHECK(summary.dump().find("nan") == std::string::npos);
+  // Without local moves a round's sweeps exchange what the blocks have left.
+  const std::string ladder = worked_sum + sum + "--powers 1,4 --horizon 6 --block 6 --samples 3 ";
+  CHECK(sample(ladder + "--rounds 1 --local-moves 0 --sweeps 0").out ==
+        sample(ladder + "--rounds 0").out);
+  const auto table = run_command("sample --resume " + run + " --summary");
+  CHECK(table.exit_code == 0);
+  CHECK((table.out + table.err).find("nan") == std::string::npos);
+}
+
 TEST_CASE("a finished run is printed without its model, and an edited one is not") {
   const TemporaryFolder folder;
   const std::string run = (folder / "run").string();

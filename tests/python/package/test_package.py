@@ -65,6 +65,8 @@ OPTIONS = [
       "schedule": "deo", "restart_weights": [3, 1, 2], "output_rung": 2, "early_rejection": True},
      ["--powers", "1,2,4", "--horizon", "12", "--block", "6", "--rounds", "1,2", "--local-moves", "2,1", "--sweeps", "1,2",
       "--schedule", "deo", "--restart-weights", "3,1,2", "--output-rung", "2", "--early-rejection"]),
+    ({"powers": [1, 4], "horizon": 12, "block": 12, "rounds": 3, "local_moves": 0},
+     ["--powers", "1,4", "--horizon", "12", "--block", "12", "--rounds", "3", "--local-moves", "0"]),
     ({"powers": [2], "horizon": 12, "restart_range": "record"}, ["--powers", "2", "--horizon", "12", "--restart-range", "record"]),
 ]
 

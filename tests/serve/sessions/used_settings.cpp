@@ -47,6 +47,21 @@ TEST_CASE("an answer says what was used, and that gives the same answer again", 
   CHECK(again["tempera"] == whole["tempera"]);
 }
 
+TEST_CASE("a request without local moves answers what its blocks have left", "[serve]") {
+  const auto asked = [](std::size_t rounds, std::size_t local_moves) {
+    return answer_of(
+        {{"prompt", "4+7+9?"},
+         {"max_tokens", 12},
+         {"seed", 3},
+         {"tempera",
+          {{"powers", {2}}, {"block", 4}, {"rounds", rounds}, {"local_moves", local_moves}}}});
+  };
+  const json still = asked(3, 0), extended = asked(0, 1);
+  CHECK(still["choices"][0]["text"] == extended["choices"][0]["text"]);
+  CHECK(still["usage"] == extended["usage"]);
+  CHECK(still["choices"][0]["text"] != asked(3, 2)["choices"][0]["text"]);
+}
+
 TEST_CASE("what nobody asked for is said as it is by default, and only where it means something",
           "[serve]") {
   json body{{"prompt", "4+7+9?"}, {"max_tokens", 8}};
