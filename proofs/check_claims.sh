@@ -66,11 +66,11 @@ awk -v allowed="$allowed" -v asked="$(printf '%s\n' "$theorems" | wc -l)" '
   }' assumptions.txt
 
 # A theorem that is new, gone or says something else shows here, and so does a changed definition.
-./print_statements.sh "$claims" >statements.new
+./print_statements.sh --digests "$claims" >statements.new
 if ! diff "$statements" statements.new >statements.difference; then
   head -n 40 statements.difference >&2
-  echo "proofs: the statements above (> now, < pinned) are not those of $statements;" \
-       "if they are meant, run: make -C proofs statements" >&2
+  echo "proofs: the digests above (> now, < pinned) are not those of $statements; ./print_statements.sh prints" \
+       "what is proved now; if it is meant, run: make -C proofs statements" >&2
   exit 1
 fi
 rm statements.new statements.difference

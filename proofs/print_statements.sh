@@ -1,11 +1,17 @@
 #!/bin/sh
-# Prints what is claimed to be proved, so that it can be pinned in statements.txt: the type of every
-# theorem that CLAIMS.json names, with implicit arguments, full names and section hypotheses, and
-# below them a digest of every definition of ours that these types reach, since a statement says no
-# more than the definitions that it is made of.  Refuses what is no opaque proof of a proposition.
-# Usage: print_statements.sh [CLAIMS.json]   (run after the proofs are compiled)
+# Prints the type of every theorem that CLAIMS.json names, with implicit arguments, full names and
+# section hypotheses, and below them a digest of every definition of ours that these types reach,
+# since a statement says no more than the definitions that it is made of.  With --digests it prints a
+# digest in place of each type: statements.txt pins those.  With --theorem NAME it prints one type.
+# Refuses anything but opaque proofs of propositions.
+# Usage: print_statements.sh [--digests | --theorem NAME] [CLAIMS.json]   (run after the proofs are compiled)
 set -eu
 cd "$(dirname "$0")"
+form=whole only=
+case ${1:-} in
+  --digests) form=digests; shift ;;
+  --theorem) form=one only=$2; shift 2 ;;
+esac
 claims=${1:-claims.json}
 export LC_ALL=C
 
@@ -42,8 +48,8 @@ if ! coqc $(grep -v '^-arg' _CoqProject) -w none "$work/statements.v" >"$work/an
   exit 1
 fi
 
-mkdir "$work/definitions"
-awk -v defined="$work/defined" -v definitions="$work/definitions" '
+mkdir "$work/definitions" "$work/types"
+awk -v defined="$work/defined" -v definitions="$work/definitions" -v types="$work/types" '
   function reach(text,   found, name) {   # queues the owners of the names in a text
     while (match(text, /[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_\047]*)+/)) {
       found = substr(text, RSTART, RLENGTH)
@@ -70,7 +76,8 @@ awk -v defined="$work/defined" -v definitions="$work/definitions" '
       name = theorem[i]
       if (!(name in opaque) && !(name in wrong)) wrong[name] = "is a definition, not a theorem"
       if (name in wrong) { print "proofs: " name " " wrong[name] > "/dev/stderr"; bad = 1 }
-      printf "== %s\n%s", name, type[name]
+      printf "%s", type[name] >(types "/" name)
+      close(types "/" name)
       reach(type[name])
     }
     for (next_one = 1; next_one <= last; next_one++) reach(body[queue[next_one]])
@@ -81,5 +88,11 @@ awk -v defined="$work/defined" -v definitions="$work/definitions" '
     exit bad
   }' "$work/answers"
 
+cd "$work/types"
+case $form in
+  one) cat -- "$only" ; exit ;;
+  digests) sha256sum -- * | sed -E 's/^(.{16}).{48} .(.*)/== \2 \1/' ;;
+  whole) for name in *; do echo "== $name"; cat -- "$name"; done ;;
+esac
 cd "$work/definitions"
 sha256sum -- * | sed -E 's/^(.{16}).{48} .(.*)/-- \2 \1/'

@@ -36,7 +36,7 @@ expect() {
 
 sound='Definition two := 2. Theorem sound : 1 + 1 = two. Proof. reflexivity. Qed.'
 written toy.sound "$sound"
-"$work/print_statements.sh" >"$work/statements.txt" || failures=$((failures + 1))
+"$work/print_statements.sh" --digests >"$work/statements.txt" || failures=$((failures + 1))
 expect passes "a closed theorem" toy.sound "$sound" 'coqchk accepts 1 files'
 expect fails "a theorem that does not exist" toy.missing "$sound" 'does not exist'
 expect fails "a file that does not exist" nowhere.sound "$sound" 'does not exist'
