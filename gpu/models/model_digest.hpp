@@ -9,8 +9,8 @@ namespace tempera::gpu {
 /// (configuration, tokenizer, weights), or the size of its one file or of each part of a GGUF file,
 /// and over bytes of each: all of a file of at most 4 MiB, else its first MiB, its last 4 KiB, and
 /// 4 KiB at each of 256 places spread evenly between. So it takes a moment for weights of any size,
-/// which stay unread. Models that were trained apart differ in all those places; one that was edited
-/// elsewhere is not told.
+/// which stay unread. Models that were trained apart differ in all those places; one that was
+/// edited elsewhere is not told.
 /// @throw BadInput if a file cannot be read
 std::string model_digest(const std::string& path);
 
