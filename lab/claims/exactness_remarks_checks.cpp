@@ -126,7 +126,7 @@ CheckResult independent_randomness(const CheckContext& context) {
   for (std::size_t x = 0; x < judged.size(); ++x)
     after += judged.law()[x] * verdict.matrix(x, ended);
   before = judged.law()[ended];
-  count.expect(verdict.stochastic() && before == Rational(8, 15) && after == Rational(43, 80),
+  count.expect(verdict.stochastic() && before == Rational(8, 15) && after == Rational(17, 30),
                "(e, e) goes from " + to_string(before) + " to " + to_string(after));
   return count.finding("sweeps");
 }
