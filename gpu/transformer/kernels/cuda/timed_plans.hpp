@@ -20,6 +20,7 @@ struct ProductCase {
   bool gated = false;
   WeightForm weights = WeightForm::fragments;
   unsigned least_blocks = 1;
+  // NOLINTNEXTLINE(modernize-use-nullptr)
   friend auto operator<=>(const ProductCase&, const ProductCase&) = default;
 };
 
@@ -42,9 +43,9 @@ class TimedPlans {
   /// of: names the device, its driver and the build.
   TimedPlans(std::filesystem::path file, std::string of);
 
-  /// The plan of a product. time: if it is there, and no plan is known, each candidate is timed five
-  /// times, by turns; else the first candidate is taken. Products of other numbers of rows than
-  /// powers of two up to 64 and multiples of 64 take the choice of the next such number.
+  /// The plan of a product. time: if it is there, and no plan is known, each candidate is timed
+  /// five times, by turns; else the first candidate is taken. Products of other numbers of rows
+  /// than powers of two up to 64 and multiples of 64 take the choice of the next such number.
   /// @throw BadInput as candidate_plans
   const ProductPlan& plan_of(const ProductCase& product, const ProductDevice& device,
                              const TimePlan& time);
