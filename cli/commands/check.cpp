@@ -125,6 +125,8 @@ void add_check(CLI::App& app) {
                    "Processes of the program at a time (default: one for each core)");
   command->add_flag("--pure", options->is_pure,
                     "A step is a function of its state and draws: run nothing twice to see that");
+  command->add_flag("--every-path", options->is_every_path,
+                    "Merge no paths that the program does not declare to go on alike");
   add_whole_options(*command, *options);
   add_text(*command, "--tree", options->tree, "FOLDER", tree_help);
   command->add_flag("--json", options->json,

@@ -170,6 +170,7 @@ lab::ProgramKernel::Limits limits_of(const CheckOptions& options) {
                          ? options.processes
                          : std::max<std::size_t>(1, std::thread::hardware_concurrency());
   limits.is_pure = options.is_pure;
+  limits.is_every_path = options.is_every_path;
   limits.within = within_of(options);
   if (options.seconds > 0.0)
     limits.until = std::chrono::steady_clock::now() +

@@ -20,7 +20,7 @@ struct CheckOptions {
   std::size_t timeout = 60, processes = 0;
   std::size_t random = 0, seed = 0;  ///< drawn models, and what names them
   double seconds = 0.0;              ///< 0: as long as it takes
-  bool json = false, is_whole = false, is_pure = false;
+  bool json = false, is_whole = false, is_pure = false, is_every_path = false;
   // What names the algorithm that a whole program is compared with.
   std::string algorithm, powers, schedule;
   gpu::ExactWish wish;  ///< how the algorithm runs, but for its schedule

@@ -59,6 +59,8 @@ class ChildProgram {
   /// Ends what is left of it, starts it anew, and sends it the line that it was sent first. It then
   /// dies with the thread that calls this.
   void restart();
+  /// What tells it from other programs that run.
+  pid_t number() const { return process_; }
   bool was_restarted() const { return was_restarted_; }
 
   /// What it has printed that is no line of the protocol: the first mebibyte of its stderr.

@@ -68,6 +68,7 @@ void ProgramKernel::start(const JudgedCase& judged, const std::vector<Power>& po
     of_case += judged.name({tokens}) + reference::to_string(probability);
   if (of_case != of_case_) {
     rows_.clear();
+    passes_ = 0;
     const auto takes_cases = [](const auto& process) { return process->takes_cases; };
     if (!std::any_of(processes_.begin(), processes_.end(), takes_cases) ||
         !std::all_of(processes_.begin(), processes_.end(),
@@ -154,6 +155,8 @@ ProgramStep::Settings ProgramKernel::settings_of(std::size_t records, bool is_pu
   settings.requests = limits_.requests;
   settings.records = records;
   settings.is_pure = is_pure;
+  settings.is_every_path = limits_.is_every_path;
+  settings.pass = passes_;
   settings.within = limits_.within;
   settings.is_over = [this] { return is_over(); };
   settings.one_path = std::move(one_path);
@@ -219,6 +222,7 @@ std::map<JudgedState, KernelRow> ProgramKernel::rows_of(const JudgedCase& judged
   std::map<JudgedState, KernelRow> rows;
   std::atomic<bool> has_merged = false;
   for (const bool is_second : {false, true}) {
+    ++passes_;
     MergedPaths merged;
     std::vector<PathEnds> ends(states.size());
     std::vector<std::function<void(Process&)>> tasks;
@@ -273,6 +277,7 @@ KernelRow ProgramKernel::law(const JudgedCase& judged, const std::vector<Power>&
   const std::size_t runs = limits_.is_pure ? 1 : 2;
   const auto run = [&](std::size_t number) {
     const std::size_t of = processes_.size();
+    ++passes_;
     MergedPaths merged;
     std::vector<std::atomic<double>> walked(of);
     std::vector<PathEnds> parts(of);
@@ -294,7 +299,8 @@ KernelRow ProgramKernel::law(const JudgedCase& judged, const std::vector<Power>&
   KernelRow law = run(0);
   check_sum(*processes_.front()->program, law);
   check_loss(judged, {{}}, law);
-  if (!limits_.is_pure && run(1) != law)
+  const bool is_same = limits_.is_pure || run(1) == law;
+  if (!is_same)
     processes_.front()->program->refuse(
         "is not deterministic given its draws: run twice, its law is not the same",
         "keep nothing from one run to the next");
@@ -305,7 +311,8 @@ std::optional<ProgramPath> ProgramKernel::path(const JudgedCase& judged, const J
                                                const JudgedState& to) {
   start(judged, judged.target().powers, false, 1);
   std::optional<ProgramPath> path;
-  const auto settings = settings_of(records_, true, [&](double) { ++paths_; });
+  auto settings = settings_of(records_, true, [&](double) { ++paths_; });
+  settings.is_every_path = true;
   MergedPaths merged;
   PathTree tree(merged);
   tree.look_for(to);
@@ -315,7 +322,8 @@ std::optional<ProgramPath> ProgramKernel::path(const JudgedCase& judged, const J
 
 std::optional<ProgramPath> ProgramKernel::path_to(const JudgedCase& judged,
                                                   const JudgedState& answer) {
-  const auto settings = settings_of(1, true, [&](double) { ++paths_; });
+  auto settings = settings_of(1, true, [&](double) { ++paths_; });
+  settings.is_every_path = true;
   MergedPaths merged;
   PathTree tree(merged);
   tree.look_for(answer);

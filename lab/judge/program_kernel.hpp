@@ -31,7 +31,8 @@ class ProgramKernel {
     std::chrono::duration<double> timeout = std::chrono::seconds(60);  ///< for each line
     std::size_t requests = 10'000;                                     ///< of one path
     std::size_t processes = 1;
-    bool is_pure = false;  ///< asserted: a step is a function of its state, and is run once
+    bool is_pure = false;        ///< asserted: a step is a function of its state, and is run once
+    bool is_every_path = false;  ///< nothing is merged that the program does not declare
     reference::Rational within = 0;  ///< what may be lost on paths without an end
     /// When TimeIsOver is thrown; nothing for never.
     std::optional<std::chrono::steady_clock::time_point> until = std::nullopt;
@@ -103,6 +104,7 @@ class ProgramKernel {
   std::string of_case_;  // what tells the case that the program has been told of from others
   std::vector<reference::Power> powers_;
   std::size_t records_ = 1;
+  std::size_t passes_ = 0;  // over the states of the case
   std::map<JudgedState, KernelRow> rows_;
   std::atomic<std::size_t> paths_ = 0, done_ = 0;
   std::atomic<bool> is_stopped_ = false;

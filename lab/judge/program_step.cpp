@@ -116,7 +116,7 @@ void ProgramStep::check_lost(const JudgedState& from, const std::optional<LostPa
 std::string ProgramStep::key_of(const json& asked, const std::string& line) const {
   std::string key;
   for (const auto& [name, value] : asked.items()) {
-    if (name == "at" || name == "dealt") continue;
+    if (name == "at" || name == "dealt" || name == "is_new") continue;
     if (!key.empty()) requests_.refuse(line, "which is no request");
     key = name;
   }
@@ -126,6 +126,8 @@ std::string ProgramStep::key_of(const json& asked, const std::string& line) cons
 void ProgramStep::run(const JudgedState& from, const Share& share, PathTree& tree) {
   json asked{{"state", state_json(from)}};
   if (share.of > 1) asked["share"] = {share.mine, share.of};
+  if (settings_.pass > 1) asked["pass"] = settings_.pass;
+  if (settings_.is_every_path) asked["every_path"] = true;
   program_.send(asked.dump());
   std::size_t lines = 0;
   std::vector<std::string> questions;
@@ -178,6 +180,13 @@ void ProgramStep::run(const JudgedState& from, const Share& share, PathTree& tre
       tree.skip();
     } else if (key == "merge") {
       has_merged_ = true;
+      if (said.contains("is_new")) {
+        // A key of this process alone, which needs no answer.
+        const std::string own = std::to_string(program_.number()) + " " + value.dump();
+        if (tree.merge(own) != (said["is_new"] == true))
+          requests_.refuse(line, "a merge that is not what it says");
+        continue;
+      }
       program_.send(json{{"new", tree.merge(value.dump())}}.dump());
     } else if (key == "lost") {
       tree.lose(value.is_string() ? value.get<std::string>() : value.dump(), at);

@@ -19,6 +19,8 @@ class ProgramStep {
     std::size_t requests = 10'000;   ///< of one path
     std::size_t records = 1;         ///< of a state
     bool is_pure = false;            ///< each path is run once
+    std::size_t pass = 0;            ///< over the states: each follows merges anew
+    bool is_every_path = false;      ///< nothing is merged that the program does not declare
     reference::Rational within = 0;  ///< mass that may be lost on paths without an end
     std::function<bool()> is_over;   ///< whether to give up
     /// Told of each path, and how much of the tree has been walked (0 if that is not known).

@@ -51,7 +51,7 @@ def place_of(error):
     place, trace = "", error.__traceback__
     while trace is not None:
         file = trace.tb_frame.f_code.co_filename
-        if _whose(file) == "the program's":
+        if whose(file) == "the program's":
             place = f"{os.path.basename(file)}:{trace.tb_lineno}"
         trace = trace.tb_next
     return place
@@ -66,17 +66,25 @@ def _whose(file):
 _files = {}  # by name: whose each is
 
 
+def whose(file):
+    """Whose a file is: "ours", "a library's" or "the program's"."""
+    found = _files.get(file)
+    if found is None:
+        found = _files[file] = _whose(file)
+    return found
+
+
 def address():
     """file:line of the program's innermost line that is none of ours, nor a library's if one of its own calls it."""
     frame, outside = sys._getframe(1), None
     while frame is not None:
         file = frame.f_code.co_filename
-        whose = _files.get(file)
-        if whose is None:
-            whose = _files[file] = _whose(file)
-        if whose != "ours":
+        owner = _files.get(file)
+        if owner is None:
+            owner = whose(file)
+        if owner != "ours":
             outside = outside or frame
-            if whose == "the program's":
+            if owner == "the program's":
                 return f"{os.path.basename(file)}:{frame.f_lineno}"
         frame = frame.f_back
     return "" if outside is None else f"{os.path.basename(outside.f_code.co_filename)}:{outside.f_lineno}"

@@ -88,7 +88,7 @@ def law(step, *arguments):
     laws = []
     for _ in range(2):
         collected = Collected()
-        walks.Replay(collected, walks.Share()).run(lambda: _hashable(step(*arguments)))
+        walks.Replay(collected, walks.Share(), every_path=True).run(lambda: _hashable(step(*arguments)))
         guard.check(before)
         laws.append(collected.law())
     if laws[0] != laws[1]:

@@ -29,6 +29,9 @@ class _Range:
     def __init__(self, low, high):
         self.low, self.high, self._splits, self._cells = low, high, {}, {}
 
+    def __reduce__(self):
+        return _Range, (self.low, self.high)
+
     def split(self, point):
         """Whether all of it is below a point, or (tickets, what is below, what is not)."""
         known = self._splits.get(point)

@@ -7,7 +7,7 @@ import sys
 import traceback
 from fractions import Fraction
 
-from . import early_names, guard, lab, seeding, walks
+from . import early_names, guard, lab, seeding, snapshots, walks
 from .model import Model
 
 _out = None  # the file descriptor that tempera reads
@@ -61,6 +61,10 @@ class Lines:
         if not line:
             os._exit(0)
         return json.loads(line)["new"]
+
+    def merge_known(self, key, is_new):
+        """merge() of a key that nobody else knows."""
+        self.write('{"merge":"%s","is_new":%s}\n' % (key, "true" if is_new else "false"))
 
     def lost(self, error, place):
         """The path has no end."""
@@ -176,6 +180,8 @@ def _run(prepare, lines, source):
 def _serve_case(case, prepare, lines, source):
     model = Model(case)
     seeding.is_whole, seeding.report = bool(case.get("whole")), lines.seed
+    snapshots.begin()
+    walks.Replay.merges = walks.Replay.merges and snapshots.is_known()
     walks.cut = float(Fraction(case.get("cut", "0")))
     step = prepare(model)
     early_names.install()  # of what this has imported
@@ -200,7 +206,8 @@ def _serve_case(case, prepare, lines, source):
             kind = walks.walk_for(once)
             early_names.install()
             _compute_in_one_thread()
-        kind(lines, walks.Share(*asked.get("share", (0, 1)))).run(once)
+        walks.Replay.begin(asked.get("pass"))
+        kind(lines, walks.Share(*asked.get("share", (0, 1))), asked.get("every_path", False)).run(once)
         guard.check(before)
         lines.flush()
 

@@ -8,7 +8,7 @@ import os
 import sys
 import time
 
-from . import lab, of_random, seeding
+from . import lab, of_random, seeding, snapshots
 
 most_decisions = 1000  # on one path
 cut = 0.0  # the probability below which a path that draws on and on is left out
@@ -36,12 +36,13 @@ class Share:
 class _Node:
     """A decision on the present path, or a merge, which has one way on."""
 
-    __slots__ = ("tickets", "winners", "skipped", "at", "width", "owner", "key", "draws", "share")
+    __slots__ = ("tickets", "winners", "skipped", "at", "width", "owner", "key", "draws", "share", "is_automatic")
 
     def __init__(self, tickets, winners, width, owner, draws=0, share=1.0, key=None):
         self.tickets, self.winners, self.width, self.owner, self.key = tickets, winners, width, owner, key
         self.skipped, self.at = None, 0
         self.draws, self.share = draws, share  # before it, since the last merge
+        self.is_automatic = False
 
 
 class _Walk:
@@ -75,6 +76,7 @@ class _Walk:
         except Exception as raised:
             error = raised
         finally:
+            sys.settrace(None)
             lab.walk = None
             seeding.end()
         if error is None:
@@ -84,7 +86,68 @@ class _Walk:
 
 
 class Replay(_Walk):
-    """Runs the step again and again, each time along the next path."""
+    """Runs the step again and again, each time along the next path.
+
+    Where a path comes to what the program held on another one, it is followed once.
+    """
+
+    merges = True  # whether what the program holds is looked at
+    _seen, _pass = set(), None  # keys of this pass over the states
+    _tried = _hits = 0
+
+    def __init__(self, out, share, every_path=False):
+        super().__init__(out, share)
+        self._merges = Replay.merges and not every_path
+
+    @staticmethod
+    def begin(number):
+        """A pass over the states begins if it has another number."""
+        if number != Replay._pass:
+            Replay._pass = number
+            Replay._seen.clear()
+
+    def _look_at_next_line(self):
+        """Where the program's next line begins, what it holds is looked at."""
+        if not (self._merges and Replay.merges) or seeding.own or not self._is_alone():
+            return
+        frame = sys._getframe(2)
+        while frame is not None:
+            if lab.whose(frame.f_code.co_filename) == "the program's":
+                frame.f_trace = self._line
+            frame = frame.f_back
+        sys.settrace(self._enter)
+
+    def _enter(self, frame, _event, _argument):
+        return self._line if lab.whose(frame.f_code.co_filename) == "the program's" else None
+
+    def _line(self, frame, event, _argument):
+        if event != "line" or lab.walk is None:
+            return self._line
+        sys.settrace(None)
+        if lab.walk is self and self._depth == len(self._path) and not self._path[-1].is_automatic:
+            key = snapshots.key_at(frame)
+            if key is not None:
+                self._merge_at(key)
+        return None
+
+    def _is_alone(self):
+        """Whether nobody else goes this way."""
+        return self.share.of == 1 or any(node.skipped is not None for node in self._path)
+
+    def _merge_at(self, key):
+        node = _Node(None, (0,), *self._reached(), key=key)
+        node.is_automatic = True
+        self._depth += 1
+        self._path.append(node)
+        is_new = key not in Replay._seen
+        Replay._seen.add(key)
+        self.out.merge_known(key, is_new)
+        Replay._tried += 1
+        Replay._hits += not is_new
+        if self.share.of == 1 and Replay._tried > 2000 and Replay._hits * 20 < Replay._tried:
+            Replay.merges = False  # it is not worth its time
+        if not is_new:
+            raise lab.Abandoned
 
     def run(self, step):
         self._path = []
@@ -98,11 +161,15 @@ class Replay(_Walk):
 
     def choose(self, tickets, winners):
         self._depth += 1
+        if self._depth <= len(self._path) and self._path[self._depth - 1].is_automatic:
+            self._depth += 1
         if self._depth <= len(self._path):
             node = self._path[self._depth - 1]
             if node.tickets is not tickets and node.tickets != tickets:
                 raise lab.NotDeterministic(f"after the same draws the tickets at {lab.address()} are "
                                            f"{_short(tickets)}, and were {_short(node.tickets)}")
+            if self._depth == len(self._path):
+                self._look_at_next_line()
             return node.winners[node.at]
         before, owner = self._reached()
         draws, share = self._drawn()
@@ -112,10 +179,13 @@ class Replay(_Walk):
         self._path.append(node)
         if not self._skip(node):
             raise lab.Abandoned
+        self._look_at_next_line()
         return node.winners[node.at]
 
     def merge(self, key):
         self._depth += 1
+        if self._depth <= len(self._path) and self._path[self._depth - 1].is_automatic:
+            self._depth += 1
         if self._depth <= len(self._path):
             if self._path[self._depth - 1].key != key:
                 raise lab.NotDeterministic(f"after the same draws it merges at {_short(key)}")
@@ -159,6 +229,9 @@ class Replay(_Walk):
 
 class Forks(_Walk):
     """Divides the process at each decision: a child for each branch, one after the other."""
+
+    def __init__(self, out, share, every_path=False):
+        super().__init__(out, share)
 
     def run(self, step):
         self._width, self._owner, self._draws, self._likelihood = 1, 0, 0, 1.0

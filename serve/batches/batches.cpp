@@ -78,8 +78,8 @@ void Batches::take_up() {
       if (batch.is_over()) {
         forget_mark(batch.id);
       } else {
-        if (!(true)) batch.status = "cancelling";
-        if (!(true)) to_cancel_.insert(batch.id);
+        batch.status = "cancelling";
+        to_cancel_.insert(batch.id);
       }
     }
     batches_[batch.id] = std::move(batch);

@@ -297,7 +297,7 @@ def lines_of_walk(kind, share, step=MERGING):
     with program:
         send(CASE)
         assert "can" in json.loads(program.stdout.readline())
-        send({"state": [1], "share": share})
+        send({"state": [1], "share": share, "every_path": True})
         open_branches, known, lines = 1, set(), []
         while open_branches:
             line = json.loads(program.stdout.readline())

@@ -155,3 +155,46 @@ def test_every_operator_of_chance_is_answered_or_refused():
                             silent.append((owner.__name__, name, arguments, sorted(named)))
     assert silent == []
     assert {"rand", "multinomial", "bernoulli_", "exponential_", "normal_", "randperm"} <= called
+
+
+def _seeds():
+    torch.manual_seed(0)
+    return torch.multinomial(WEIGHTS, 1).item(), bool(torch.rand(1) < 0.5), bool(torch.empty(1).uniform_() < 0.5)
+
+
+def _seeds_an_early_one():
+    seeded.manual_seed(0)
+    return torch.multinomial(WEIGHTS, 1, generator=seeded).item()
+
+
+def _seeds_within_a_fork():
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(1)
+        first = torch.multinomial(EIGHTH, 1).item()
+    return first, torch.multinomial(EIGHTH, 1).item()
+
+
+def _by_chance():
+    generator = torch.Generator()
+    generator.seed()
+    return torch.multinomial(EIGHTH, 1, generator=generator).item()
+
+
+@pytest.mark.parametrize("step", [
+    _seeds, _seeds_an_early_one,
+    lambda: torch.multinomial(EIGHTH, 1, generator=torch.Generator()).item(),
+    lambda: torch.multinomial(EIGHTH, 1, generator=torch.Generator().manual_seed(0)).item(),
+])
+def test_what_a_step_seeds_is_no_decision(step):
+    before = torch.get_rng_state()
+    assert list(law(step).values()) == [1]
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+@pytest.mark.parametrize("step", [
+    _by_chance, _seeds_within_a_fork,
+    lambda: torch.multinomial(EIGHTH, 1, generator=seeded).item(),
+])
+def test_what_a_step_does_not_seed_is_answered(step):
+    assert sorted(law(step).values()) == sorted(EIGHTHS.values())
+    assert isinstance(seeded, torch.Generator) and isinstance(torch.Generator(), torch.Generator)

@@ -100,7 +100,7 @@ std::unique_ptr<Architecture> load_folder(const std::filesystem::path& folder,
                                           PackedWeightsFile* packed) {
   const auto file = folder / "config.json";
   const auto document = read_json_file(file);
-  const auto config =
+  auto config =
       configuration_of<Model>(JsonObject(document, file.string()), file.string(), factors);
   kernels.require_attention(attention_shape(config), file.string());
   require_no_adapter(folder);
@@ -125,7 +125,7 @@ std::unique_ptr<Architecture> load_qwen3_5(const std::filesystem::path& folder,
   const auto document = read_json_file(file);
   const JsonObject json(document, file.string());
   const bool is_outer = json.text("model_type") == Qwen3_5::outer_model_type;
-  const auto config = is_outer ? Qwen3_5::outer_configuration(json) : Qwen3_5::configuration(json);
+  auto config = is_outer ? Qwen3_5::outer_configuration(json) : Qwen3_5::configuration(json);
   require_no_choice(file.string(), factors);
   Qwen3_5::require_kernels(config, kernels, file.string());
   require_no_adapter(folder);

@@ -72,7 +72,7 @@ TEST_CASE("the Python example is sound on every shipped case, exactly") {
   const json report = verdict_of(metropolis, "");
   CHECK(report["sound"] == true);
   CHECK(report["within"] == "0");
-  REQUIRE(report["cases"].size() == 6);
+  REQUIRE(report["cases"].size() == 9);
   for (const json& one : report["cases"]) {
     CHECK(one["invariant"] == true);
     CHECK(one["reversible"] == true);
@@ -94,6 +94,11 @@ TEST_CASE("the C example is sound, and its broken copy is caught") {
   CHECK(compiled(source, "") == 0);
   // The restart within the record.
   CHECK(compiled(replaced(source, "draw(row, horizon)", "draw(row, length)"), four_state) == 1);
+  // The tail sliced to the proposal's length, on the models that are judged by default.
+  const std::string sliced = replaced(source, "for (int t = r; t < length; ++t)",
+                                      "for (int t = r; t < length && t < end; ++t)");
+  for (const char* power : {"2", "4"})
+    CHECK(compiled(sliced, std::string(" --target power:") + power) == 1);
 }
 
 TEST_CASE("each broken copy of the Python example is caught, with both flows") {
@@ -259,6 +264,252 @@ TEST_CASE("a counterexample has one notation for all of its numbers") {
   CHECK_FALSE(has_fractions(whole));
 }
 
+namespace {
+
+// The paper's fixed-horizon sampler with one chain, in stages of `block`, from the prompt.
+const std::string whole_program = R"(
+import math, random, tempera_check
+def extend(model, x, end, alpha):
+    while len(x) < end and not (x and x[-1] in model.terminal):
+        row = [p ** alpha for p in model.probabilities(x)]
+        x = x + [random.choices(range(len(row)), weights=row)[0]]
+    return x
+def ratio(model, x, start, alpha):
+    return math.prod(sum(p ** alpha for p in model.probabilities(x[:t])) for t in range(start, len(x)))
+def sample(model, state):
+    x, alpha = [], model.powers[0]
+    for end in range(1, model.horizon + 1):
+        x = extend(model, x, end, alpha)
+        tempera_check.merge((end, x))
+        r = random.randrange(end)
+        if r < len(x):
+            y = extend(model, x[:r], end, alpha)
+            if random.random() < min(1.0, ratio(model, y, r, alpha) / ratio(model, x, r, alpha)):
+                x = y
+    return x
+tempera_check.serve(sample)
+)";
+
+}  // namespace
+
+namespace {
+
+/// A move L_k in floats; `draw` gives the token from a row p and the power a.
+std::string local_move(const std::string& draw) {
+  return "import math, os, random, tempera_check\n"
+         "def draw(p, a):\n" +
+         draw +
+         R"(
+def ratio(model, x, r, a):
+    return math.prod(sum(p ** a for p in model.probabilities(x[:t])) for t in range(r, len(x)))
+def step(model, x):
+    a, r = model.powers[0], random.randrange(model.horizon)
+    if r >= len(x):
+        return x
+    y = x[:r]
+    while not model.is_ended(y):
+        y = y + [draw(model.probabilities(y), a)]
+    return y if random.random() < ratio(model, y, r, a) / ratio(model, x, r, a) else x
+tempera_check.serve(step)
+)";
+}
+
+const std::string by_weights =
+    "    return random.choices(range(len(p)), weights=[q ** a for q in p])[0]\n";
+
+}  // namespace
+
+TEST_CASE("a sliced tail is caught by default in a kernel and in a whole program") {
+  const std::string sliced = replaced(local_move(by_weights), "ratio(model, x, r, a) else",
+                                      "ratio(model, x[:len(y)], r, a) else");
+  for (const char* power : {"2", "4"})
+    CHECK(verdict_of(sliced, std::string(" --within 1e-9 --target power:") + power)["sound"] ==
+          false);
+  const std::string whole = replaced(whole_program, "/ ratio(model, x, r, alpha)",
+                                     "/ ratio(model, x[:len(y)], r, alpha)");
+  const std::string more = " --whole --within 1e-9 --target power:2 --algorithm ppt --block 1";
+  CHECK(check_python(whole_program, more).exit_code == 0);
+  CHECK(check_python(whole, more).exit_code == 1);
+}
+
+TEST_CASE("an improbable path that raises is left out within the rounding, and told") {
+  // Its sum of doubles is below 1 where rows are thirds: the loop falls off its end.
+  const std::string program = local_move(
+      "    z, c, u = sum(q ** a for q in p), 0.0, random.random()\n"
+      "    for token, q in enumerate(p):\n"
+      "        c += q ** a / z\n"
+      "        if u < c:\n"
+      "            return token\n"
+      "    raise IndexError('fell off')\n");
+  const json report = verdict_of(program, " --within 1e-9");
+  CHECK(report["sound"] == true);
+  REQUIRE(report["lost"].is_object());
+  CHECK_THAT(report["lost"]["why"].get<std::string>(), Catch::Contains("IndexError: fell off"));
+  CHECK_THAT(report["lost"]["at"].get<std::string>(), Catch::Contains(":8"));
+  const CommandResult exact =
+      check_python(program, " --horizon 2 --model " + tree + "/toy_models/unequal_lengths.json");
+  CAPTURE(exact.out, exact.err);
+  CHECK(exact.exit_code == 2);
+  CHECK_THAT(exact.err, Catch::Contains("IndexError: fell off") &&
+                            Catch::Contains("on a path of probability ") &&
+                            Catch::Contains("leave so little out by --within"));
+  // What is lost on a probable path is no rounding.
+  const std::string often =
+      local_move("    if random.random() < 0.01: raise IndexError('often')\n" + by_weights);
+  CHECK(check_python(often, " --within 1e-9" + four_state).exit_code == 2);
+}
+
+TEST_CASE("a sampler that tries until it accepts is judged, and a wrong one caught") {
+  const std::string trying =
+      "    token = random.randrange(len(p))\n"
+      "    while not random.random() < p[token] ** a:\n"
+      "        token = random.randrange(len(p))\n"
+      "    return token\n";
+  const std::string more = four_state + " --within 1e-9";
+  CHECK(verdict_of(local_move(trying), more)["sound"] == true);
+  CHECK(verdict_of(local_move(replaced(trying, "p[token] ** a:", "p[token]:")),
+                   " --within 1e-9 --horizon 2 --model " + tree +
+                       "/toy_models/check/two_tokens.json")["sound"] == false);
+  // One that draws by lines is cut off and started anew.
+  const std::string lines = python(
+      "\n    while ask(below='1/8')['yes']: pass\n    state = [1] if ask(below='1/2')['yes'] else "
+      "[0, ask(draw=[1, 1])['winner']]");
+  const TemporaryFile law(R"({"states": {"a a": "1/4", "a e": "1/4", "e": "1/2"}})");
+  const json report = verdict_of(lines, four_state + " --within 1e-9 --target " + law.path());
+  CHECK(report["sound"] == true);
+  CHECK(report["lost"]["why"] == "draws without end");
+}
+
+TEST_CASE("a seed within a step is a failure of a kernel, and of a whole program its user's") {
+  const std::string seeded =
+      replaced(local_move(by_weights), "    a, r =", "    random.seed(0)\n    a, r =");
+  const json report = verdict_of(seeded, four_state + " --within 1e-9");
+  CHECK(report["sound"] == false);
+  REQUIRE(report["seeds"].size() == 1);
+  CHECK_THAT(report["seeds"][0].get<std::string>(), Catch::Contains("random.seed(0) at "));
+  const std::string whole =
+      " --whole --within 1e-9 --target power:2 --algorithm ppt --block 1 " + four_state;
+  const CommandResult once = check_python(
+      replaced(whole_program, "    x, alpha = []", "    random.seed(7)\n    x, alpha = []"), whole);
+  CAPTURE(once.out, once.err);
+  CHECK(once.exit_code == 0);
+  CHECK_THAT(once.out, Catch::Contains("seed given by the program and left out: random.seed(7)"));
+  const CommandResult again = check_python(
+      replaced(whole_program, "        r = random", "        random.seed(7)\n        r = random"),
+      whole);
+  CHECK(again.exit_code == 2);
+  CHECK_THAT(again.err, Catch::Contains("begins the stream again"));
+}
+
+TEST_CASE("what is merged by itself has the law of every path") {
+  const std::string ladder = " --target powers:1,2,4 --within 1e-9";
+  const std::string program = replaced(local_move(by_weights), "tempera_check.serve(step)", R"(
+def score(model, x):
+    return sum(model.logits(x[:t])[x[t]] for t in range(len(x)))
+class One:
+    pass
+def round_of(model, state):
+    for k, a in enumerate(model.powers):
+        one = One()
+        one.powers, one.horizon = [a], model.horizon
+        one.probabilities, one.is_ended = model.probabilities, model.is_ended
+        state[k] = step(one, state[k])
+    for k in range(len(state) - 1):
+        gap = model.powers[k + 1] - model.powers[k]
+        if random.random() < math.exp(min(0.0, gap * (score(model, state[k]) - score(model, state[k + 1])))):
+            state[k], state[k + 1] = state[k + 1], state[k]
+    return state
+tempera_check.serve(round_of))");
+  const json merged = verdict_of(program, ladder);
+  CHECK(merged["sound"] == true);
+  REQUIRE(merged["cases"].size() == 3);
+  const json every = verdict_of(program, ladder + " --every-path --pure --horizon 1 --model " +
+                                             tree + "/toy_models/check/two_tokens.json");
+  CHECK(every["cases"][0]["matrix"] == merged["cases"][0]["matrix"]);
+  // A chance that nobody answers is noticed.
+  CHECK(check_python(replaced(program, "if random.random() < math.exp",
+                              "if (os.urandom(1)[0] if False else open('/dev/urandom', "
+                              "'rb').read(1)[0]) / 256 < math.exp"),
+                     ladder)
+            .exit_code == 2);
+}
+
+TEST_CASE("a whole program whose second run differs is refused in every form that check takes") {
+  const TemporaryFile law(R"({"states": {"a a": "1/2", "e": "1/2"}})");
+  const std::string more = " --whole --target " + law.path() + four_state;
+  const TemporaryFolder work;
+  // Each remembers in a file that it has run.
+  const std::string remembers = "os.path.exists(MARK) or (open(MARK, 'w').close() or False)";
+  const auto refused = [&](const std::string& program, const std::string& processes) {
+    const std::string mark = "'" + (work / "ran").string() + "'";
+    std::string text = program;
+    for (std::size_t at; (at = text.find("MARK")) != std::string::npos;) text.replace(at, 4, mark);
+    std::filesystem::remove(work / "ran");
+    const CommandResult result = check_python(text, more + processes);
+    CAPTURE(text, result.out, result.err);
+    CHECK(result.exit_code == 2);
+    CHECK_THAT(result.err, Catch::Contains("not deterministic"));
+  };
+  // By draws that are answered.
+  refused(python("state = [1] if ask(draw=[1, 1])['winner'] or " + remembers + " else [0, 0]"),
+          " --processes 1");
+  // By forks.
+  refused(
+      "import json, os, sys\nsys.stdin = open(0, buffering=1)\nsys.stdin.readline()\n"
+      "for line in iter(sys.stdin.readline, ''):\n"
+      "    first = " +
+          remembers +
+          "\n"
+          "    print('{\"fork\": [1, 1]}\\n{\"end\": [1]}\\n' + ('{\"end\": [1]}' if first else "
+          "'{\"end\": [0, 0]}'), flush=True)\n",
+      " --processes 1");
+  // In Python, with what is merged by itself, by a declaration, and without; run again or forking.
+  for (const std::string processes : {" --processes 1", " --processes 2"})
+    for (const std::string every : {"", " --every-path"})
+      for (const std::string merge : {"", "    tempera_check.merge(random.choice([0, 1]))\n"})
+        for (const std::string slow : {"", "    time.sleep(0.02)\n"})
+          refused("import os, random, time, tempera_check\ndef step(model, state):\n" + slow +
+                      merge +
+                      "    u = random.choice([0, 1])\n"
+                      "    return [1] if u or tempera_check.walks.Replay._pass else [0, 0]\n"
+                      "tempera_check.serve(step)\n",
+                  processes + every);
+}
+
+TEST_CASE("a failure is printed at once and kept, and the models after it are not judged") {
+  const std::string wrong = replaced(metropolis, "ratio *= z", "ratio /= z");
+  // On the last model it would take for ever.
+  const std::string slow =
+      replaced(wrong, "def step(x):",
+               "def step(x):\n    if horizon == 3:\n        import time\n        time.sleep(1000)");
+  const CommandResult result = check_python(slow, " --seconds 60");
+  CAPTURE(result.out, result.err);
+  CHECK(result.exit_code == 1);
+  CHECK_THAT(result.out, Catch::Contains("not judged: it has failed before") &&
+                             Catch::Contains("it does not sample its target"));
+  CHECK(result.out.find("the smallest model") < result.out.find("not judged"));
+}
+
+TEST_CASE("drawn models are named by their seed") {
+  const auto names = [&](const std::string& more) {
+    std::vector<std::string> found;
+    for (const json& one : verdict_of(metropolis, four_state + more)["cases"])
+      found.push_back(one["model"].get<std::string>() + one["law"].dump());
+    return found;
+  };
+  const auto drawn = names(" --random 3 --seed 5");
+  CHECK(drawn.size() == 4);
+  CHECK(drawn == names(" --random 3 --seed 5"));
+  CHECK(drawn != names(" --random 3 --seed 6"));
+  check_refusal("check --program cat --seed 5", "no effect without --random");
+}
+
+TEST_CASE("a power of 1 is named as what hides a mistake of its acceptance") {
+  const std::string hint = "at power 1 a proposal drawn from the model is always accepted";
+  CHECK_THAT(check_python(metropolis, four_state + " --target power:1").out, Catch::Contains(hint));
+  CHECK(check_python(metropolis, four_state).out.find(hint) == std::string::npos);
+}
+
 TEST_CASE("an import that is slower than the time-out is no hang") {
   CHECK(check_python("import time\ntime.sleep(2.5)\nimport tempera_check\n"
                      "tempera_check.serve(lambda model, state: state)\n",
@@ -333,7 +584,7 @@ tempera_check.serve(step)
   const std::string joint = " --target powers:1,2 --within 1e-9";
   const json right = verdict_of(sound, joint);
   CHECK(right["sound"] == true);
-  CHECK(right["cases"].size() == 4);
+  CHECK(right["cases"].size() == 6);
   const std::string stale =
       replaced(sound, "        return y, log_p(model, y)",
                "        return y, score if len(y) == len(x) else log_p(model, y)");
@@ -393,34 +644,6 @@ TEST_CASE("what is not decided in the time given is said, with an exit code of i
   CHECK_THAT(result.out, Catch::Contains("not decided"));
 }
 
-namespace {
-
-// The paper's fixed-horizon sampler with one chain, in stages of `block`, from the prompt.
-const std::string whole_program = R"(
-import math, random, tempera_check
-def extend(model, x, end, alpha):
-    while len(x) < end and not (x and x[-1] in model.terminal):
-        row = [p ** alpha for p in model.probabilities(x)]
-        x = x + [random.choices(range(len(row)), weights=row)[0]]
-    return x
-def ratio(model, x, start, alpha):
-    return math.prod(sum(p ** alpha for p in model.probabilities(x[:t])) for t in range(start, len(x)))
-def sample(model, state):
-    x, alpha = [], model.powers[0]
-    for end in range(1, model.horizon + 1):
-        x = extend(model, x, end, alpha)
-        tempera_check.merge((end, x))
-        r = random.randrange(end)
-        if r < len(x):
-            y = extend(model, x[:r], end, alpha)
-            if random.random() < min(1.0, ratio(model, y, r, alpha) / ratio(model, x, r, alpha)):
-                x = y
-    return x
-tempera_check.serve(sample)
-)";
-
-}  // namespace
-
 TEST_CASE("a whole program has the law of the algorithm that it is, and not of another") {
   const std::string whole =
       " --whole --within 1e-9 --target power:2 --algorithm ppt --block 1 --horizon 2";
@@ -440,7 +663,8 @@ TEST_CASE("a whole program has the law of the algorithm that it is, and not of a
   const std::string unmerged =
       replaced(whole_program, "        tempera_check.merge((end, x))\n", "");
   for (const char* processes : {" --processes 1", " --processes 3"}) {
-    const CommandResult again = check_python(unmerged, whole + processes + std::string(" --json"));
+    const CommandResult again =
+        check_python(unmerged, whole + processes + std::string(" --every-path --json"));
     CAPTURE(again.err);
     REQUIRE(again.exit_code == 0);
     const json other = json::parse(again.out);
@@ -493,7 +717,7 @@ TEST_CASE("what follows a merge is followed once, whichever state the step began
   };
   const std::string merging = two_moves("    tempera_check.merge(between)\n");
   const std::string more = " --within 1e-9 --horizon 2";
-  const json apart = verdict_of(two_moves(""), more);
+  const json apart = verdict_of(two_moves(""), more + " --every-path");
   CHECK(apart["sound"] == true);
   for (const char* processes : {" --processes 1", " --processes 3", " --pure"}) {
     CAPTURE(processes);

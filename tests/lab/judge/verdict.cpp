@@ -36,6 +36,30 @@ JudgedKernel of_matrix(reference::Matrix matrix) {
 
 }  // namespace
 
+TEST_CASE("lost mass may be at any state, and a kernel fails if it fails wherever that is") {
+  const JudgedCase judged = four_state_case();
+  const auto of = [&](Rational lost, Rational moved) {
+    return judge_kernel(
+        [&, lost, moved](const JudgedCase& one, const JudgedState& from) {
+          // It draws from the target, but for what is lost from each state and what is moved.
+          KernelRow row;
+          for (std::size_t y = 0; y < one.size(); ++y) row[one.state(y)] = one.law()[y];
+          row[from] -= lost + moved;
+          row[lost_state] += lost;
+          row[one.state(0)] += moved;
+          return row;
+        },
+        judged);
+  };
+  CHECK(of(0, 0).lost == 0);
+  const KernelVerdict lacking = of(q(1, 100), 0);
+  CHECK(lacking.sound());
+  CHECK(lacking.lost == q(1, 100));
+  CHECK(lacking.tv_limit);
+  CHECK_FALSE(of(q(1, 100), q(1, 20)).sound());
+  CHECK_FALSE(of(0, q(1, 100)).sound());
+}
+
 TEST_CASE("a verdict holds the numbers worked out by hand") {
   // The paper's kernel with the last row's 1/16 and 7/8 changed to 1/8 and 3/4.
   const auto planted = reference::matrix_of({{q("3/8"), q("3/8"), q("1/4")},

@@ -32,6 +32,62 @@ TEST_CASE("the cases before the asked ones are smaller, each once, those of fewe
   CHECK(first_cases({}).empty());
 }
 
+TEST_CASE("what goes round by merges has the law of the equations, and what never leaves is lost") {
+  using reference::Rational;
+  MergedPaths merged;
+  PathTree tree(merged, true, true);
+  // a: 1/2 to b, 1/4 back to itself, 1/4 ends; b: 1/3 back to a, 2/3 ends.
+  REQUIRE(tree.merge("a"));
+  tree.fork({2, 1, 1}, "", false);
+  REQUIRE(tree.merge("b"));
+  tree.fork({1, 2}, "", false);
+  REQUIRE_FALSE(tree.merge("a"));
+  tree.end({{1}});
+  REQUIRE_FALSE(tree.merge("a"));
+  tree.end({{0}});
+  REQUIRE(tree.is_whole());
+  CHECK(merged.resolved(tree.ends()) ==
+        KernelRow{{JudgedState{{0}}, Rational(3, 7)}, {JudgedState{{1}}, Rational(4, 7)}});
+  MergedPaths endless;
+  PathTree other(endless, true, true);
+  REQUIRE(other.merge("a"));
+  other.fork({1, 1}, "", false);
+  REQUIRE_FALSE(other.merge("a"));
+  REQUIRE_FALSE(other.merge("a"));
+  REQUIRE(other.is_whole());
+  CHECK(endless.resolved(other.ends()) == KernelRow{{lost_state, Rational(1)}});
+}
+
+TEST_CASE("a path without an end keeps its probability, and the likeliest is known") {
+  using reference::Rational;
+  MergedPaths merged;
+  PathTree tree(merged);
+  tree.fork({1, 3}, "f:1", false);
+  tree.lose("first", "f:2");
+  tree.fork({1, 1}, "f:3", false);
+  tree.lose("second", "f:4");
+  tree.end({{0}});
+  REQUIRE(tree.is_whole());
+  CHECK(merged.resolved(tree.ends()) ==
+        KernelRow{{lost_state, Rational(5, 8)}, {JudgedState{{0}}, Rational(3, 8)}});
+  REQUIRE(tree.lost());
+  CHECK(tree.lost()->why == "second");
+  CHECK(tree.lost()->at == "f:4");
+  CHECK(tree.lost()->probability == Rational(3, 8));
+  CHECK(tree.lost()->draws.size() == 2);
+}
+
+TEST_CASE("a law that lacks some mass differs where that mass cannot be") {
+  using reference::Rational;
+  const TargetLaw other{{{0}, Rational(1, 2)}, {{1}, Rational(1, 2)}};
+  const KernelRow lacking{
+      {{{0}}, Rational(1, 2)}, {{{1}}, Rational(1, 4)}, {lost_state, Rational(1, 4)}};
+  CHECK(compare_laws(lacking, other, 0).is_equal());
+  const KernelRow more{
+      {{{0}}, Rational(5, 8)}, {{{1}}, Rational(1, 8)}, {lost_state, Rational(1, 4)}};
+  CHECK_FALSE(compare_laws(more, other, 0).is_equal());
+}
+
 TEST_CASE("the share of a tree that has been walked grows from path to path, to all of it") {
   MergedPaths merged;
   PathTree tree(merged);

@@ -1,0 +1,122 @@
+"""A generator that a step seeds draws its own stream; one that was seeded before is answered."""
+import json
+import os
+import random
+import subprocess
+import sys
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from laws import PACKAGE
+from tempera_check import lab, law, seeding
+
+lasting, numpy_state, numpy_generator = random.Random(7), np.random.RandomState(7), np.random.default_rng(7)
+QUARTER = {True: Fraction(1, 4), False: Fraction(3, 4)}
+
+
+def seeded(draw, *seeds):
+    def step():
+        for seed in seeds:
+            seed()
+        return draw()
+
+    return step
+
+
+@pytest.mark.parametrize("step", [
+    seeded(lambda: (random.random() < 0.5, random.randrange(3), random.choice("abc")), lambda: random.seed(0)),
+    lambda: random.Random(0).random() < 0.5,
+    lambda: random.Random(0).gauss(0, 1) < 0.5,
+    seeded(lambda: lasting.random() < 0.5, lambda: lasting.seed(0)),
+    seeded(lambda: random.random() < 0.5, lambda: random.setstate(random.Random(3).getstate())),
+    seeded(lambda: (bool(np.random.rand() < 0.5), int(np.random.choice(3))), lambda: np.random.seed(0)),
+    lambda: bool(np.random.default_rng(0).random() < 0.5),
+    lambda: bool(np.random.RandomState(0).rand() < 0.5),
+    lambda: bool(np.random.Generator(np.random.PCG64(0)).random() < 0.5),
+    lambda: bool(np.random.default_rng(np.random.PCG64(0)).random() < 0.5),
+    seeded(lambda: bool(numpy_state.rand() < 0.5), lambda: numpy_state.seed(0)),
+])
+def test_what_a_step_seeds_is_no_decision(step):
+    before = random.getstate(), np.random.get_state()[1].tolist()
+    assert list(law(step).values()) == [1]
+    assert (random.getstate(), np.random.get_state()[1].tolist()) == before
+
+
+@pytest.mark.parametrize("step", [
+    lambda: random.random() < 0.25,
+    lambda: lasting.random() < 0.25,
+    lambda: random.Random().random() < 0.25,
+    seeded(lambda: random.random() < 0.25, lambda: random.seed(0), random.seed),
+    seeded(lambda: random.random() < 0.25, lambda: random.Random(0).random()),
+    seeded(lambda: bool(np.random.rand() < 0.25), lambda: random.seed(0)),
+    lambda: bool(numpy_generator.random() < 0.25),
+    lambda: bool(np.random.default_rng().random() < 0.25),
+    lambda: bool(np.random.Generator(np.random.PCG64()).random() < 0.25),
+    lambda: bool(np.random.RandomState().rand() < 0.25),
+])
+def test_what_a_step_does_not_seed_is_answered(step):
+    assert law(step) == QUARTER
+
+
+def test_a_state_that_is_put_back_ends_the_stream_of_a_seed():
+    def step():
+        before = random.getstate()
+        random.seed(0)
+        first = random.random() < 0.5
+        random.setstate(before)
+        return first, random.random() < 0.25
+
+    assert sorted(law(step).values()) == [Fraction(1, 4), Fraction(3, 4)]
+
+
+def test_a_state_from_before_a_draw_is_not_put_back():
+    def step():
+        before = random.getstate()
+        first = random.random() < 0.5
+        random.setstate(before)
+        return first, random.random() < 0.5
+
+    with pytest.raises(lab.Refused, match="test_seeds.py:[0-9]+ puts back a generator that has drawn since"):
+        law(step)
+
+
+def spoken(source, case, states):
+    """The lines of a program that is asked for these states."""
+    lines = [json.dumps(case)] + [json.dumps(state) for state in states]
+    result = subprocess.run([sys.executable, "-c", source], input="".join(line + "\n" for line in lines), text=True,
+                            capture_output=True, env={**os.environ, "PYTHONPATH": PACKAGE, "TEMPERA_CHECK": "1"})
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+CASE = {"horizon": 1, "powers": ["2"], "tempera": 1, "terminal": [1], "vocabulary": ["a", "e"], "rows": [],
+        "default": ["1/2", "1/2"]}
+ONCE = "import random, tempera_check\ndef step(model, state):\n    {}\ntempera_check.serve(step)"
+
+
+def test_a_seed_is_reported_with_its_line_and_by_a_whole_program_left_out():
+    source = ONCE.format("random.seed(5); return [random.randrange(2)]")
+    of_kernel = spoken(source, CASE, [{"state": [0]}])
+    assert [line["seed"] for line in of_kernel if "seed" in line] == ["random.seed(5)"]
+    assert not any("fork" in line for line in of_kernel)
+    whole = spoken(source, {**CASE, "whole": True}, [{"state": []}])
+    assert [line["at"] for line in whole if "seed" in line] == ["<string>:3"]
+    assert [line["fork"] for line in whole if "fork" in line] == [[1, 1]]
+
+
+@pytest.mark.parametrize("seeds, is_refused", [
+    ("random.seed(5); random.randrange(2); random.seed(5)", True),
+    ("random.Random(5).randrange(2); random.Random(5)", True),
+    ("random.seed(5); random.seed(5)", False),
+    ("random.Random(5).randrange(2); random.Random(6)", False),
+])
+def test_a_whole_program_does_not_begin_a_stream_twice(seeds, is_refused):
+    lines = spoken(ONCE.format(seeds + "; return [random.randrange(2)]"), {**CASE, "whole": True}, [{"state": []}])
+    errors = [line["error"] for line in lines if "error" in line]
+    assert bool(errors) == is_refused
+    assert all("begins the stream again that was begun at <string>:3" in error for error in errors)
+
+
+def test_nothing_of_a_path_is_left_in_the_next():
+    law(seeded(lambda: 0, lambda: random.seed(0)))
+    assert not seeding.own and not seeding._kept
