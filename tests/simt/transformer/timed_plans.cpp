@@ -123,7 +123,7 @@ TEST_CASE("times are kept in a file for the same device, driver and build") {
   CannedClock of_third{candidates_of(third)[1]};
   first.plan_of(third, hopper, of_third.clock());
   CHECK(read(file)["plans"].size() == 3);
-  // Of another driver: not read, and written anew.
+  // Times of another driver are not read, and are written anew.
   CannedClock newer{candidates_of(down)[1]};
   TimedPlans of_newer(file, "an H200, driver 2");
   CHECK(is_same(of_newer.plan_of(down, hopper, newer.clock()), newer.fastest));
