@@ -52,12 +52,12 @@ TEST_CASE("lost mass may be at any state, and a kernel fails if it fails whereve
         judged);
   };
   CHECK(of(0, 0).lost == 0);
-  const KernelVerdict lacking = of(q(1, 100), 0);
+  const KernelVerdict lacking = of(q("1/100"), 0);
   CHECK(lacking.sound());
-  CHECK(lacking.lost == q(1, 100));
+  CHECK(lacking.lost == q("1/100"));
   CHECK(lacking.tv_limit);
-  CHECK_FALSE(of(q(1, 100), q(1, 20)).sound());
-  CHECK_FALSE(of(0, q(1, 100)).sound());
+  CHECK_FALSE(of(q("1/100"), q("1/20")).sound());
+  CHECK_FALSE(of(0, q("1/100")).sound());
 }
 
 TEST_CASE("a verdict holds the numbers worked out by hand") {
