@@ -158,9 +158,7 @@ std::optional<std::string> device_description() {
          cuda_version(runtime);
 }
 #else
-std::string device_system() {
-  return "C++";
-}
+std::string device_system() { return "C++"; }
 
 std::string why_no_device() { return {}; }
 

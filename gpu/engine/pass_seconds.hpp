@@ -38,7 +38,7 @@ class PassSeconds {
  private:
   /// Passes of 2^k to 2^(k + 1) - 1 rows are of one size.
   static std::ptrdiff_t size_of(std::size_t rows) {
-    return std::min<std::ptrdiff_t>(std::bit_width(rows) - 1, sizes - 1);
+    return std::min(static_cast<std::ptrdiff_t>(std::bit_width(rows)) - 1, sizes - 1);
   }
   static constexpr std::ptrdiff_t sizes = 16;
   std::array<double, sizes> seconds_{};

@@ -214,20 +214,11 @@ std::string words_digest(const Claim& claim) {
 Bindings read_bindings(const std::string& tree) {
   Bindings bindings;
   std::ifstream statements(tree + "/proofs/statements.txt");
-  std::string theorem, type;
-  const auto bind = [&] {
-    if (!theorem.empty()) bindings.theorems[theorem] = sha256(type).substr(0, digest_length);
-  };
   for (std::string line; std::getline(statements, line);) {
-    if (line.rfind("== ", 0) != 0 && line.rfind("-- ", 0) != 0) {
-      type += line + "\n";
-      continue;
-    }
-    bind();
-    theorem = line.front() == '=' ? line.substr(3) : "";
-    type.clear();
+    std::istringstream words(line);
+    std::string mark, theorem, digest;
+    if (words >> mark >> theorem >> digest && mark == "==") bindings.theorems[theorem] = digest;
   }
-  bind();
   std::ifstream sealed(tree + "/proofs/claims.sealed");
   for (std::string line; std::getline(sealed, line);) {
     if (line.empty() || line.front() == '#') continue;

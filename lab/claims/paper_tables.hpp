@@ -18,7 +18,6 @@ struct PaperTable {
   std::map<std::string, std::map<std::string, Row>> groups;
   std::set<std::array<std::string, 3>> bold;  ///< group, row and column of what is printed so
 
-
   /// @throw BadInput naming the group, row and column if it has no such entry
   reference::Rational& entry(const std::string& group, const std::string& row,
                              const std::string& column);

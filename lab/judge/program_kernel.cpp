@@ -180,9 +180,9 @@ void ProgramKernel::check_loss(const JudgedCase& judged, const JudgedState& from
   const auto lost = law.find(lost_state);
   if (lost == law.end() || lost->second <= limits_.within) return;
   processes_.front()->program->refuse(
-      "has paths without an end, of probability " + Notation({lost->second}).text_of(lost->second) +
-          " from (" + judged.name(from) + ") of model " + judged.model().name() + ", horizon " +
-          std::to_string(judged.horizon()) +
+      "has paths that end at no state, of probability " +
+          Notation({lost->second}).text_of(lost->second) + " from (" + judged.name(from) +
+          ") of model " + judged.model().name() + ", horizon " + std::to_string(judged.horizon()) +
           (loss_ ? "; the likeliest " + text_of(loss_->path) : std::string()),
       "mend the program, or leave so much out by --within");
 }

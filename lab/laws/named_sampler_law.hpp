@@ -19,7 +19,7 @@ struct NamedRun {
   std::size_t particles = 0;                ///< N, of power-smc and best-of-n
   reference::StageSchedule stage{1, 1, 1};  ///< of every stage
   gpu::Schedule schedule = gpu::Schedule::adj;
-  gpu::Rung output = 0;                             ///< k*, from 0
+  gpu::Rung output = 0;  ///< k*, from 0
   /// What becomes of irrational powers in the definition's law.
   reference::Irrational irrational = reference::Irrational::rounded;
   std::vector<std::uint64_t> restart_weights = {};  ///< as gpu::Plan's

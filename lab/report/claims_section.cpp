@@ -125,7 +125,7 @@ Section claims_section(const std::vector<ClaimResult>& decisions) {
 Section theorems_section(const std::map<std::string, std::string>& theorems) {
   std::string body =
       "<p>As their files in <code>proofs/</code> have them; what they are made of, and the "
-      "hypotheses of their sections, <code>proofs/statements.txt</code> spells out.</p>\n";
+      "hypotheses of their sections, <code>proofs/print_statements.sh</code> prints.</p>\n";
   for (const auto& [name, text] : theorems)
     body += "<details id=\"theorem-" + gpu::escaped(name) + "\"><summary>" +
             element("code", "", name) + "</summary>" + element("pre", "", text) + "</details>\n";

@@ -2,7 +2,6 @@
 
 #include <atomic>
 #include <cstddef>
-#include <utility>
 
 namespace tempera::serve {
 
@@ -21,7 +20,7 @@ class HeldBodies {
    public:
     explicit Share(HeldBodies& held) : held_(&held) {}
     ~Share() { give_back(); }
-    Share(Share&& other) noexcept : held_(other.held_), bytes_(std::exchange(other.bytes_, 0)) {}
+    Share(Share&& other) noexcept : held_(other.held_), bytes_(other.bytes_.exchange(0)) {}
     Share& operator=(Share&&) = delete;
 
     /// Returns false, and takes nothing more, if all shares together would take too much.
@@ -35,11 +34,12 @@ class HeldBodies {
       bytes_ = bytes;
       return true;
     }
-    void give_back() { held_->bytes_ -= std::exchange(bytes_, 0); }
+    /// Any thread may call it, also while another does.
+    void give_back() { held_->bytes_ -= bytes_.exchange(0); }
 
    private:
     HeldBodies* held_;
-    std::size_t bytes_ = 0;
+    std::atomic<std::size_t> bytes_ = 0;
   };
 
  private:

@@ -95,6 +95,7 @@ class Answer final : public Exchange, public std::enable_shared_from_this<Answer
       if (self.head_) return;
       self.head_ = std::move(response);
       self.is_whole_ = true;
+      self.share_.give_back();  // before the client can send its next body
       self.changed_.cancel();
     });
   }

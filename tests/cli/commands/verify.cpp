@@ -31,7 +31,8 @@ struct SmallTree {
     std::ofstream(folder / "proofs/claims.json") << claims;
     std::ofstream(folder / "proofs/theory/small.v")
         << "Theorem stated : True.\nProof. exact I. Qed.\n";
-    std::ofstream(folder / "proofs/statements.txt") << "== small.stated\n" << type_of_stated;
+    std::ofstream(folder / "proofs/statements.txt")
+        << "== small.stated " << sha256(type_of_stated).substr(0, 16) << '\n';
     seal();
   }
   /// Seals the claims as they are, if they can be read.

@@ -58,8 +58,7 @@ TEST_CASE("of many who claim a shard at once, one has it") {
   for (auto& claim : claims)
     threads.emplace_back([&] {
       try {
-        claim = std::make_unique<ShardClaim>(work / "run", Shard{1, 1}, nullptr,
-                                             patient_times);
+        claim = std::make_unique<ShardClaim>(work / "run", Shard{1, 1}, nullptr, patient_times);
         ++held;
       } catch (const BadInput&) {
         ++refused;
@@ -109,11 +108,8 @@ TEST_CASE("another machine's claim is taken over once it shows no life") {
         write_claim(file, beats);
       }
     });
-    require_bad_input(
-        [&] {
-          ShardClaim(work / "run", shard, say, patient_times);
-        },
-        {"is being drawn by process 7 on far"});
+    require_bad_input([&] { ShardClaim(work / "run", shard, say, patient_times); },
+                      {"is being drawn by process 7 on far"});
     is_over = true;
     owner.join();
   }

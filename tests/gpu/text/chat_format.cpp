@@ -140,10 +140,11 @@ TEST_CASE("a format is known by the published template alone", "[chat_format]") 
   for (const std::string& other :
        {smollm2 + "\n\n", smollm2 + " ", smollm2.substr(1), std::string(),
         std::string(smollm2).replace(smollm2.find("helpful"), 7, "helpfu1")}) {
-    require_bad_input([&] { recognise(other); },
-                      {"tokenizer_config.json",
-                       sha256(other.ends_with("\n\n") ? other.substr(0, other.size() - 1) : other),
-                       "as plain text, in the form that the model wants, to sample or /v1/completions"});
+    require_bad_input(
+        [&] { recognise(other); },
+        {"tokenizer_config.json",
+         sha256(other.ends_with("\n\n") ? other.substr(0, other.size() - 1) : other),
+         "as plain text, in the form that the model wants, to sample or /v1/completions"});
   }
 }
 

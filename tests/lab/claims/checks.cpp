@@ -101,7 +101,8 @@ TEST_CASE("a check without evidence does not hold") {
                                                "growth_of_times",
                                                "real_round_trips",
                                                "ess_range",
-                                               "vote_ties"};
+                                               "vote_ties",
+                                               "independent_randomness"};
     if (without_models.contains(name)) continue;
     INFO(name);
     CHECK_FALSE(check(nothing).sound());
