@@ -196,7 +196,7 @@ TEST_CASE("the whole table fits 100 columns, ends in its counts, and JSON tells 
                             Catch::Contains("not covered: ") && !Catch::Contains("MISSED"));
   // The paper's claims first, and of them those that do not simply hold.
   CHECK_THAT(table.out, Catch::Contains("\n\nthe paper's claims\n  fails     confirmed exact    "
-                                        "range-of-qwen3 ") &&
+                                        "terminal-frozen ") &&
                             Catch::Contains("\n\ntempera's own promises and remarks\n"));
   CHECK(table.out.find("the paper's claims") < table.out.find("tempera's own promises"));
   CHECK(table.out.find(" holds if  ") < table.out.find("\n  seen      "));
