@@ -109,7 +109,7 @@ TEST_CASE("verify decides the claims that are asked for and names their proof") 
                                  "1 confirmed, 0 proof, 0 refuted\n"));
   // One claim is told in full.
   CHECK_THAT(table.out,
-             Catch::Contains("[theorem, eq:record-prob]") &&
+             Catch::Contains("[theorem, eq:record-prob,") &&
                  Catch::Contains("App. A.1, Eq. 15: \"A fixed-horizon record x = x_{1:T}") &&
                  Catch::Contains("theorem record_space.p0_law_S_T"));
   const auto in_full = run_command("verify --only record-law --long");
