@@ -240,6 +240,12 @@ class Model:
             yield answer
 
 
+def require_model(model: Any) -> None:
+    """Raises BadInput for anything but a Model."""
+    if not isinstance(model, Model):
+        raise errors.BadInput("model", f"{model!r} is not a model", "give what tempera.Model.open returns")
+
+
 def _opened_again(name: str, arithmetic: str | None, device: str | None, rope_factors: str | None) -> Model:
     return Model.open(name, arithmetic=arithmetic, device=device, rope_factors=rope_factors)
 

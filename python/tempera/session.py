@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Union
 
 from tempera import errors
-from tempera.model import Answer, Model, answer_of
+from tempera.model import Answer, Model, answer_of, require_model
 from tempera.wishes import LAYOUT, SAMPLER, Prompt, SamplerWishes, check_names, checked, raw_prompt, takes, text, truth, whole
 
 if TYPE_CHECKING:
@@ -76,8 +76,7 @@ class Session:
     """
 
     def __init__(self, model: Model, *, batch: int | None = None, under_way: int | None = None, cache_memory: int = 0) -> None:
-        if not isinstance(model, Model):
-            raise errors.BadInput("model", f"{model!r} is not a model", "give what tempera.Model.open returns")
+        require_model(model)
         self.model = model
         layout = checked({"batch": batch, "under_way": under_way, "cache_memory": cache_memory}, LAYOUT)
         self._session = model._native.CollectingSession(model._opened, **layout)

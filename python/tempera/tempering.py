@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tempera.errors import BadInput
-from tempera.model import Acceptance, Model
+from tempera.model import Acceptance, Model, require_model
 from tempera.wishes import Prompt, is_one, number, raw_prompt, several, text, truth, whole
 
 if TYPE_CHECKING:
@@ -96,8 +96,7 @@ def ladder(
     the forward pass that is under way. The result is that
     of `tempera ladder --prompts FILE` with the same ids, which are "0", "1", … if left out. Raises BadInput.
     """
-    if not isinstance(model, Model):
-        raise BadInput("model", f"{model!r} is not a model", "give what tempera.Model.open returns")
+    require_model(model)
     listed = [prompts] if is_one(prompts) else list(prompts)
     if not listed:
         raise BadInput("prompts", "are an empty list", "give at least one: the pilots draw answers to them")

@@ -157,13 +157,6 @@ def path(name: str, value: Any) -> str:
     return text(name, os.fspath(value))
 
 
-def one_of(name: str, value: Any, known: tuple[str, ...]) -> str:
-    """`value`, if it is one of the texts that are known. Raises BadInput."""
-    if isinstance(value, str) and value in known:
-        return value
-    raise BadInput(name, f"{value!r} is not known", "give one of " + ", ".join(known))
-
-
 def truth(name: str, value: Any) -> bool:
     """True or False; 0, 1 and NumPy's truths count. Raises BadInput."""
     if isinstance(value, (bool, numbers.Integral)) and value in (0, 1):

@@ -119,15 +119,7 @@ def install(numpy):
     own_kind = chance.RandomState
 
     def keep(generator):
-        """How to put a legacy generator back that was there before the step."""
-        if id(generator) in seeding.fresh:
-            return None
-
-        def kept():
-            state = own_kind.get_state(generator)
-            return plain(state), lambda: own_kind.set_state(generator, state)
-
-        return kept
+        return seeding.keep(generator, own_kind, plain)
 
     def seed(generator, value=None):
         lasts = keep(generator) is not None

@@ -134,15 +134,7 @@ def install(torch):
         return state.numpy().tobytes()
 
     def keep(generator):
-        """How to put a generator back that was there before the step."""
-        if id(generator) in seeding.fresh:
-            return None
-
-        def kept():
-            state = own_kind.get_state(generator)
-            return plain(state), lambda: own_kind.set_state(generator, state)
-
-        return kept
+        return seeding.keep(generator, own_kind, plain)
 
     def manual_seed(generator, seed, called="torch.manual_seed"):
         is_given = seeding.give(generator, "torch", int(seed), f"{called}({int(seed)})", keep(generator))

@@ -33,6 +33,21 @@ def end():
     own.clear()
 
 
+def keep(generator, kind, plain):
+    """How to put a generator back that was there before the path: gives its plain state, and what puts it back.
+
+    Returns None for one that this path has made. kind: its own class, whose get_state and set_state are the real ones.
+    """
+    if id(generator) in fresh:
+        return None
+
+    def kept():
+        state = kind.get_state(generator)
+        return plain(state), lambda: kind.set_state(generator, state)
+
+    return kept
+
+
 def give(generator, kind, seed, text, keep=None):
     """A step seeds a generator; whether it is to be seeded.
 
