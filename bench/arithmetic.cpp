@@ -11,7 +11,7 @@
 
 #include "bench/seconds_of.hpp"
 #include "gpu/device/tensor_core.hpp"
-#include "gpu/transformer/random_transformer.hpp"
+#include "gpu/llm/transformer/random_transformer.hpp"
 
 using namespace tempera;
 using bench::seconds_of;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "bench/seconds_of.hpp"
-#include "gpu/models/opened_model.hpp"
+#include "gpu/llm/models/opened_model.hpp"
 #include "gpu/session/draw_answers.hpp"
 
 using namespace tempera;

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "bench/seconds_of.hpp"
-#include "gpu/models/opened_model.hpp"
+#include "gpu/llm/models/opened_model.hpp"
 #include "gpu/session/draw_answers.hpp"
 #include "gpu/session/presets.hpp"
 #include "gpu/session/prompt_file.hpp"

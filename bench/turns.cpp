@@ -13,10 +13,10 @@
 
 #include "base/error.hpp"
 #include "gpu/device/thread_limit.hpp"
-#include "gpu/lottery/lottery.hpp"
-#include "gpu/lottery/rows/row_lottery.hpp"
-#include "gpu/transformer/default_kernels.hpp"
-#include "gpu/transformer/transformer.hpp"
+#include "gpu/core/lottery/lottery.hpp"
+#include "gpu/core/lottery/rows/row_lottery.hpp"
+#include "gpu/llm/transformer/default_kernels.hpp"
+#include "gpu/llm/transformer/transformer.hpp"
 
 using namespace tempera;
 

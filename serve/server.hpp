@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "gpu/jobs/shard.hpp"
-#include "gpu/models/opened_model.hpp"
+#include "runs/shard.hpp"
+#include "gpu/llm/models/opened_model.hpp"
 #include "gpu/session/session_options.hpp"
 #include "serve/http/http_server.hpp"
 #include "serve/protocol/generation_request.hpp"

@@ -2,7 +2,7 @@
 
 #include "api/exact/fraction.hpp"
 #include "api/exact/model_parts.hpp"
-#include "gpu/sampler/restart_law.hpp"
+#include "gpu/core/sampler/restart_law.hpp"
 #include "lab/enumerate/compiled_kernel.hpp"
 #include "lab/enumerate/compiled_space.hpp"
 #include "lab/judge/shrink.hpp"

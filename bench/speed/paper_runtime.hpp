@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "gpu/engine/engine.hpp"
-#include "gpu/transformer/model_shapes.hpp"
+#include "gpu/core/engine/engine.hpp"
+#include "gpu/llm/transformer/model_shapes.hpp"
 
 namespace tempera::gpu {
 

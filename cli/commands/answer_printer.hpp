@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/terminal/progress_line.hpp"
-#include "gpu/jobs/job.hpp"
+#include "runs/job.hpp"
 
 namespace tempera::cli {
 

@@ -12,7 +12,7 @@
 #include "cli/terminal/option_values.hpp"
 #include "cli/terminal/standard_streams.hpp"
 #include "gpu/device/device_system.hpp"
-#include "gpu/transformer/kernels/device_arithmetic.hpp"
+#include "gpu/llm/transformer/kernels/device_arithmetic.hpp"
 
 namespace tempera::cli {
 namespace {

@@ -12,7 +12,7 @@
 #include "cli/terminal/columns.hpp"
 #include "cli/terminal/help.hpp"
 #include "gpu/device/device_system.hpp"
-#include "gpu/models/opened_model.hpp"
+#include "gpu/llm/models/opened_model.hpp"
 
 namespace tempera::cli {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "gpu/model/arithmetic.hpp"
+#include "gpu/core/model/arithmetic.hpp"
 
 namespace tempera::cli {
 

@@ -14,7 +14,7 @@
 #include "cli/terminal/progress_line.hpp"
 #include "cli/terminal/standard_streams.hpp"
 #include "gpu/device/device_system.hpp"
-#include "gpu/tuning/sampler_comparison.hpp"
+#include "runs/ladders/sampler_comparison.hpp"
 
 namespace tempera::cli {
 namespace {

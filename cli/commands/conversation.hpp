@@ -9,7 +9,7 @@
 
 #include "gpu/session/resolve.hpp"
 #include "gpu/session/session.hpp"
-#include "gpu/statistics/sampling_progress.hpp"
+#include "gpu/core/statistics/sampling_progress.hpp"
 
 namespace tempera::cli {
 

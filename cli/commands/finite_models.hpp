@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "gpu/models/opened_model.hpp"
+#include "gpu/llm/models/opened_model.hpp"
 
 namespace tempera::cli {
 

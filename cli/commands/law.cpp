@@ -19,7 +19,7 @@
 #include "cli/terminal/help.hpp"
 #include "cli/terminal/option_values.hpp"
 #include "cli/terminal/progress_line.hpp"
-#include "gpu/sampler/ladder.hpp"
+#include "gpu/core/sampler/ladder.hpp"
 #include "lab/laws/one_step_law.hpp"
 #include "lab/laws/sampler_law.hpp"
 #include "lab/laws/shipped_laws.hpp"

@@ -1,4 +1,4 @@
-#include "gpu/jobs/merge.hpp"
+#include "runs/merge.hpp"
 
 #include <iostream>
 #include <memory>

@@ -6,7 +6,7 @@
 #include "base/in_quotes.hpp"
 #include "base/nearest_name.hpp"
 #include "cli/commands/command.hpp"
-#include "gpu/models/named_model.hpp"
+#include "gpu/llm/models/named_model.hpp"
 
 namespace tempera::cli {
 namespace {

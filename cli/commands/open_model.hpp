@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "gpu/model/arithmetic.hpp"
-#include "gpu/models/opened_model.hpp"
+#include "gpu/core/model/arithmetic.hpp"
+#include "gpu/llm/models/opened_model.hpp"
 
 namespace tempera::cli {
 

@@ -9,7 +9,7 @@
 #include "base/regular_file.hpp"
 #include "cli/commands/command.hpp"
 #include "cli/terminal/option_values.hpp"
-#include "gpu/jobs/run_speed.hpp"
+#include "runs/run_speed.hpp"
 #include "lab/drawing/run_plot.hpp"
 
 namespace tempera::cli {

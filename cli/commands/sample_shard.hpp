@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "gpu/jobs/shard_folder.hpp"
+#include "runs/shard_folder.hpp"
 #include "gpu/session/sampling_settings.hpp"
 
 namespace tempera::cli {

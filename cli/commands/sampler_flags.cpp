@@ -9,7 +9,7 @@
 namespace tempera::cli {
 namespace {
 
-// What a draw's address tells apart (gpu/lottery/draw_address.hpp).
+// What a draw's address tells apart (gpu/core/lottery/draw_address.hpp).
 constexpr std::size_t most_rungs = 65535;
 
 /// What --sampler takes.

@@ -15,8 +15,8 @@
 #include "cli/terminal/option_values.hpp"
 #include "cli/terminal/version.hpp"
 #include "gpu/device/device_system.hpp"
-#include "gpu/models/model_digest.hpp"
-#include "gpu/models/named_model.hpp"
+#include "gpu/llm/models/model_digest.hpp"
+#include "gpu/llm/models/named_model.hpp"
 #include "serve/server.hpp"
 
 namespace tempera::cli {

@@ -8,8 +8,8 @@
 #include "cli/commands/command.hpp"
 #include "cli/terminal/columns.hpp"
 #include "cli/terminal/option_values.hpp"
-#include "gpu/models/model_text.hpp"
-#include "gpu/models/named_model.hpp"
+#include "gpu/llm/models/model_text.hpp"
+#include "gpu/llm/models/named_model.hpp"
 
 namespace tempera::cli {
 namespace {

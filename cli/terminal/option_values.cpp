@@ -10,8 +10,8 @@
 #include "base/in_quotes.hpp"
 #include "gpu/device/device_system.hpp"
 #include "gpu/device/thread_limit.hpp"
-#include "gpu/sampler/ladder.hpp"
-#include "gpu/sampler/stages.hpp"
+#include "gpu/core/sampler/ladder.hpp"
+#include "gpu/core/sampler/stages.hpp"
 
 namespace tempera::cli {
 namespace {

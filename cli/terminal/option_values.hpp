@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "gpu/model/arithmetic.hpp"
-#include "gpu/transformer/architectures/rope_factors.hpp"
+#include "gpu/core/model/arithmetic.hpp"
+#include "gpu/llm/transformer/architectures/rope_factors.hpp"
 
 // How every option's value is read, in one place: what it says is what is used, or it is refused by
 // its flag, the value and the remedy. A value is one argument; a list is separated by commas.

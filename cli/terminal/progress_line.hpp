@@ -3,7 +3,7 @@
 #include <chrono>
 #include <string>
 
-#include "gpu/statistics/sampling_progress.hpp"
+#include "gpu/core/statistics/sampling_progress.hpp"
 
 namespace tempera::cli {
 

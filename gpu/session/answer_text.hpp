@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "gpu/session/sample_request.hpp"
-#include "gpu/text/token_text.hpp"
+#include "gpu/llm/text/token_text.hpp"
 
 namespace tempera::gpu {
 

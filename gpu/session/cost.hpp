@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "gpu/sampler/stages.hpp"
+#include "gpu/core/sampler/stages.hpp"
 
 namespace tempera::gpu {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "gpu/sampler/chain.hpp"
+#include "gpu/core/sampler/chain.hpp"
 #include "gpu/session/resolve.hpp"
 
 namespace tempera::gpu {

@@ -7,10 +7,10 @@
 #include "base/error.hpp"
 #include "base/in_quotes.hpp"
 #include "base/nearest_name.hpp"
-#include "gpu/sampler/best_of_n.hpp"
-#include "gpu/sampler/power_smc.hpp"
-#include "gpu/sampler/tokenwise_sampling.hpp"
-#include "gpu/sampler/uncoupled_ladder.hpp"
+#include "gpu/core/sampler/best_of_n.hpp"
+#include "gpu/core/sampler/power_smc.hpp"
+#include "gpu/core/sampler/tokenwise_sampling.hpp"
+#include "gpu/core/sampler/uncoupled_ladder.hpp"
 
 namespace tempera::gpu {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "gpu/sampler/progress.hpp"
+#include "gpu/core/sampler/progress.hpp"
 
 namespace tempera::gpu {
 

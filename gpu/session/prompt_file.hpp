@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "gpu/text/chat_message.hpp"
+#include "gpu/llm/text/chat_message.hpp"
 
 namespace tempera::gpu {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "base/checksum.hpp"
-#include "gpu/lottery/philox.hpp"
+#include "gpu/core/lottery/philox.hpp"
 
 namespace tempera::gpu {
 

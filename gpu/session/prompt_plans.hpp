@@ -5,7 +5,7 @@
 #include <optional>
 #include <span>
 
-#include "gpu/sampler/stages.hpp"
+#include "gpu/core/sampler/stages.hpp"
 #include "gpu/session/prompt.hpp"
 
 namespace tempera::gpu {

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "base/json_document.hpp"
-#include "gpu/model/arithmetic.hpp"
+#include "gpu/core/model/arithmetic.hpp"
 
 namespace tempera::gpu {
 

@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "gpu/models/opened_model.hpp"
+#include "gpu/llm/models/opened_model.hpp"
 #include "gpu/session/cache_admission.hpp"
 #include "gpu/session/sample_request.hpp"
 #include "gpu/session/sampler_settings.hpp"

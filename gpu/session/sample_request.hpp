@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "gpu/sampler/parallel_power_tempering.hpp"
+#include "gpu/core/sampler/parallel_power_tempering.hpp"
 #include "gpu/session/prompt_number.hpp"
 
 namespace tempera::gpu {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "gpu/sampler/tokenwise_sampling.hpp"
+#include "gpu/core/sampler/tokenwise_sampling.hpp"
 
 namespace tempera::gpu {
 

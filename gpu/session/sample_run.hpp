@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "gpu/engine/engine.hpp"
+#include "gpu/core/engine/engine.hpp"
 #include "gpu/session/answer_text.hpp"
 #include "gpu/session/cache_admission.hpp"
 #include "gpu/session/listener.hpp"

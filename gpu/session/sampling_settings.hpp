@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "gpu/model/arithmetic.hpp"
+#include "gpu/core/model/arithmetic.hpp"
 #include "gpu/session/draw_answers.hpp"
 #include "gpu/session/sampler_settings.hpp"
-#include "gpu/transformer/architectures/rope_factors.hpp"
+#include "gpu/llm/transformer/architectures/rope_factors.hpp"
 
 namespace tempera::gpu {
 

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "gpu/lottery/exponential.hpp"
-#include "gpu/sampler/score_record.hpp"
+#include "gpu/core/lottery/exponential.hpp"
+#include "gpu/core/sampler/score_record.hpp"
 
 namespace tempera::gpu {
 namespace {

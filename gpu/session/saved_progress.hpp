@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "gpu/sampler/progress.hpp"
+#include "gpu/core/sampler/progress.hpp"
 
 namespace tempera::gpu {
 

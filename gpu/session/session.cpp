@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "gpu/models/opened_model.hpp"
+#include "gpu/llm/models/opened_model.hpp"
 #include "gpu/session/resolve.hpp"
 #include "gpu/session/sample_run.hpp"
 

@@ -11,7 +11,7 @@
 #include "gpu/session/sample_request.hpp"
 #include "gpu/session/saved_progress.hpp"
 #include "gpu/session/session_options.hpp"
-#include "gpu/text/token_text.hpp"
+#include "gpu/llm/text/token_text.hpp"
 
 namespace tempera::gpu {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gpu/engine/engine.hpp"
+#include "gpu/core/engine/engine.hpp"
 #include "tempera/options.hpp"
 
 namespace tempera::gpu {

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "gpu/model/language_model.hpp"
+#include "gpu/core/model/language_model.hpp"
 #include "gpu/session/cache_admission.hpp"
 
 namespace tempera::gpu {

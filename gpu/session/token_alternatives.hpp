@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "gpu/lottery/rows/row_lottery.hpp"
-#include "gpu/model/language_model.hpp"
+#include "gpu/core/lottery/rows/row_lottery.hpp"
+#include "gpu/core/model/language_model.hpp"
 
 namespace tempera::gpu {
 

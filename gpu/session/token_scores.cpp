@@ -4,8 +4,8 @@
 
 #include "base/error.hpp"
 #include "gpu/device/device.hpp"
-#include "gpu/lottery/rows/row_lottery.hpp"
-#include "gpu/sampler/ladder.hpp"
+#include "gpu/core/lottery/rows/row_lottery.hpp"
+#include "gpu/core/sampler/ladder.hpp"
 
 namespace tempera::gpu {
 

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "gpu/model/language_model.hpp"
+#include "gpu/core/model/language_model.hpp"
 
 namespace tempera::gpu {
 

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "gpu/sampler/restart_law.hpp"
+#include "gpu/core/sampler/restart_law.hpp"
 #include "lab/claims/checks.hpp"
 #include "lab/claims/ladder_functions.hpp"
 #include "lab/claims/record_functions.hpp"

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "gpu/sampler/sweep.hpp"
+#include "gpu/core/sampler/sweep.hpp"
 #include "lab/claims/bound_functions.hpp"
 #include "lab/claims/checks.hpp"
 #include "lab/claims/kernel_functions.hpp"

@@ -1,4 +1,4 @@
-#include "gpu/sampler/restart_law.hpp"
+#include "gpu/core/sampler/restart_law.hpp"
 #include "lab/claims/checks.hpp"
 #include "lab/claims/kernel_functions.hpp"
 #include "lab/claims/record_functions.hpp"

@@ -1,7 +1,7 @@
 // What the paper's statements need, or do not need, and do not say.
 #include <algorithm>
 
-#include "gpu/sampler/restart_law.hpp"
+#include "gpu/core/sampler/restart_law.hpp"
 #include "lab/claims/bound_functions.hpp"
 #include "lab/claims/checks.hpp"
 #include "lab/claims/experiment_functions.hpp"

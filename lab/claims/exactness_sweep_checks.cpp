@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <set>
 
-#include "gpu/sampler/ladder.hpp"
-#include "gpu/sampler/restart_law.hpp"
-#include "gpu/sampler/sweep.hpp"
+#include "gpu/core/sampler/ladder.hpp"
+#include "gpu/core/sampler/restart_law.hpp"
+#include "gpu/core/sampler/sweep.hpp"
 #include "lab/claims/bound_functions.hpp"
 #include "lab/claims/checks.hpp"
 #include "lab/claims/kernel_functions.hpp"

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <array>
 
-#include "gpu/sampler/restart_law.hpp"
+#include "gpu/core/sampler/restart_law.hpp"
 #include "lab/claims/bound_functions.hpp"
 #include "lab/claims/checks.hpp"
 #include "lab/claims/kernel_functions.hpp"

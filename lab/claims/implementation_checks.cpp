@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <set>
 
-#include "gpu/model/language_model.hpp"
-#include "gpu/sampler/ladder.hpp"
-#include "gpu/sampler/restart_law.hpp"
-#include "gpu/sampler/sweep.hpp"
+#include "gpu/core/model/language_model.hpp"
+#include "gpu/core/sampler/ladder.hpp"
+#include "gpu/core/sampler/restart_law.hpp"
+#include "gpu/core/sampler/sweep.hpp"
 #include "lab/claims/checks.hpp"
 #include "lab/claims/kernel_functions.hpp"
 #include "lab/claims/program_functions.hpp"

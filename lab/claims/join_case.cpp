@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
-#include "gpu/sampler/ladder.hpp"
-#include "gpu/sampler/restart_law.hpp"
+#include "gpu/core/sampler/ladder.hpp"
+#include "gpu/core/sampler/restart_law.hpp"
 #include "lab/claims/record_functions.hpp"
 #include "lab/enumerate/program_walk.hpp"
 #include "reference/kernels/fixed_horizon_kernel.hpp"

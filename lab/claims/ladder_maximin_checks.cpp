@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "gpu/sampler/ladder.hpp"
-#include "gpu/sampler/restart_law.hpp"
+#include "gpu/core/sampler/ladder.hpp"
+#include "gpu/core/sampler/restart_law.hpp"
 #include "lab/claims/checks.hpp"
 #include "lab/claims/kernel_functions.hpp"
 #include "lab/claims/ladder_functions.hpp"

@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "gpu/sampler/restart_law.hpp"
-#include "gpu/sampler/sweep.hpp"
+#include "gpu/core/sampler/restart_law.hpp"
+#include "gpu/core/sampler/sweep.hpp"
 #include "lab/claims/checks.hpp"
 #include "lab/claims/kernel_functions.hpp"
 #include "lab/claims/ladder_functions.hpp"

@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "gpu/engine/engine.hpp"
-#include "gpu/lottery/winner.hpp"
+#include "gpu/core/engine/engine.hpp"
+#include "gpu/core/lottery/winner.hpp"
 #include "gpu/session/presets.hpp"
 #include "lab/claims/join_case.hpp"
 #include "lab/contest/exact_comparison.hpp"

@@ -1,6 +1,6 @@
 // The law of what nvcc compiled: tokens are drawn by the draw's PTX, everything else is the program
 // of this build. Rational for rational the law with the host's draw.
-#include "gpu/sampler/parallel_power_tempering.hpp"
+#include "gpu/core/sampler/parallel_power_tempering.hpp"
 #include "lab/claims/checks.hpp"
 #include "lab/claims/program_functions.hpp"
 #include "lab/enumerate/not_enumerable.hpp"

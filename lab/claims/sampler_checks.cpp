@@ -1,7 +1,7 @@
 // Whether the samplers that the paper compares are, as compiled, what they are defined to be.
 #include <algorithm>
 
-#include "gpu/sampler/progress.hpp"
+#include "gpu/core/sampler/progress.hpp"
 #include "lab/claims/checks.hpp"
 #include "lab/claims/program_functions.hpp"
 #include "lab/enumerate/real.hpp"

@@ -1,6 +1,6 @@
 #include "lab/claims/truncated_metropolis.hpp"
 
-#include "gpu/sampler/record.hpp"
+#include "gpu/core/sampler/record.hpp"
 #include "lab/claims/record_functions.hpp"
 #include "lab/enumerate/program_walk.hpp"
 #include "reference/kernels/ladder.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "gpu/sampler/rules.hpp"
+#include "gpu/core/sampler/rules.hpp"
 #include "lab/enumerate/compiled_kernel.hpp"
 
 namespace tempera::lab {

@@ -3,7 +3,7 @@
 #include <span>
 #include <string>
 
-#include "gpu/jobs/run_traces.hpp"
+#include "runs/run_traces.hpp"
 
 namespace tempera::gpu {
 

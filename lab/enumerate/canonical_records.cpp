@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstring>
 
-#include "gpu/model/table_model.hpp"
+#include "gpu/core/model/table_model.hpp"
 
 namespace tempera::lab {
 namespace {

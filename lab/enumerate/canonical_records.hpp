@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "gpu/sampler/score_record.hpp"
+#include "gpu/core/sampler/score_record.hpp"
 #include "lab/enumerate/compiled_space.hpp"
 
 namespace tempera::lab {

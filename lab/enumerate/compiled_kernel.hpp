@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "gpu/sampler/local_move.hpp"
-#include "gpu/sampler/swap.hpp"
-#include "gpu/sampler/sweep.hpp"
+#include "gpu/core/sampler/local_move.hpp"
+#include "gpu/core/sampler/swap.hpp"
+#include "gpu/core/sampler/sweep.hpp"
 #include "lab/enumerate/canonical_records.hpp"
 #include "lab/enumerate/compiled_space.hpp"
 #include "lab/enumerate/tree_lottery.hpp"

@@ -6,7 +6,7 @@
 #include <unordered_map>
 
 #include "base/error.hpp"
-#include "gpu/model/table_model.hpp"
+#include "gpu/core/model/table_model.hpp"
 #include "reference/kernels/joint_states.hpp"
 
 namespace tempera::lab {

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "base/error.hpp"
-#include "gpu/sampler/truncating_move.hpp"
+#include "gpu/core/sampler/truncating_move.hpp"
 #include "lab/enumerate/canonical_records.hpp"
 #include "lab/enumerate/tree_lottery.hpp"
 

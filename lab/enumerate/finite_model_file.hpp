@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "gpu/models/opened_model.hpp"
+#include "gpu/llm/models/opened_model.hpp"
 
 namespace tempera::lab {
 

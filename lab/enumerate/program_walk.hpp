@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "gpu/sampler/parallel_power_tempering.hpp"
+#include "gpu/core/sampler/parallel_power_tempering.hpp"
 #include "lab/enumerate/compiled_space.hpp"
 #include "lab/enumerate/not_enumerable.hpp"
 #include "reference/numbers/rational.hpp"
@@ -13,7 +13,7 @@ namespace tempera::lab {
 
 using reference::Rational;
 
-/// A sampler of production, from empty records to its answer: any of gpu/sampler/.
+/// A sampler of production, from empty records to its answer: any of gpu/core/sampler/.
 using Program = gpu::Task (*)(gpu::Chain&, const gpu::Plan&, gpu::Progress&, gpu::Observer*);
 
 /// What a program leaves: the tokens of the record at every rung or of every particle, and those of

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "gpu/transformer/random_transformer.hpp"
+#include "gpu/llm/transformer/random_transformer.hpp"
 
 namespace tempera::lab {
 

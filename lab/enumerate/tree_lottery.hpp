@@ -5,7 +5,7 @@
 #include <functional>
 #include <span>
 
-#include "gpu/lottery/lottery.hpp"
+#include "gpu/core/lottery/lottery.hpp"
 #include "lab/enumerate/decision_walk.hpp"
 #include "reference/numbers/rational.hpp"
 

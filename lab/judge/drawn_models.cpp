@@ -1,6 +1,6 @@
 #include "lab/judge/drawn_models.hpp"
 
-#include "gpu/lottery/philox.hpp"
+#include "gpu/core/lottery/philox.hpp"
 #include "reference/model/record_space.hpp"
 
 namespace tempera::lab {

@@ -4,9 +4,9 @@
 #include <memory>
 #include <vector>
 
-#include "gpu/lottery/rows/row_lottery.hpp"
-#include "gpu/sampler/restart_law.hpp"
-#include "gpu/sampler/sweep.hpp"
+#include "gpu/core/lottery/rows/row_lottery.hpp"
+#include "gpu/core/sampler/restart_law.hpp"
+#include "gpu/core/sampler/sweep.hpp"
 #include "reference/numbers/rational.hpp"
 
 namespace tempera::lab {

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "gpu/sampler/stages.hpp"
+#include "gpu/core/sampler/stages.hpp"
 #include "lab/enumerate/program_walk.hpp"
 #include "lab/enumerate/real.hpp"
 #include "lab/laws/law_question.hpp"

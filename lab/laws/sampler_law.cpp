@@ -1,6 +1,6 @@
 #include "lab/laws/sampler_law.hpp"
 
-#include "gpu/sampler/likeliest_record.hpp"
+#include "gpu/core/sampler/likeliest_record.hpp"
 #include "lab/enumerate/canonical_records.hpp"
 #include "lab/enumerate/own_model.hpp"
 #include "reference/analysis/total_variation.hpp"

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "gpu/lottery/rows/row_lottery.hpp"
+#include "gpu/core/lottery/rows/row_lottery.hpp"
 
 namespace tempera::lab::ptx {
 

@@ -1,4 +1,4 @@
-(** * The grain of the word (gpu/lottery/winner.hpp)
+(** * The grain of the word (gpu/core/lottery/winner.hpp)
 
     A word uniform on N values sets the threshold floor(word W / N) in a lottery of W
     tickets; the winner is the first index whose prefix sum exceeds it.  Its law is

@@ -1,6 +1,6 @@
 (** * What a program does when every address holds one word
 
-    The lottery of gpu/lottery gives every address one word, and a draw is the winner
+    The lottery of gpu/core/lottery gives every address one word, and a draw is the winner
     that the word sets among the tickets it is asked with.  If no program path asks an
     address twice, the words at the addresses are as good as new ones: the law of the
     result is that of independent draws.  If two draws share an address it is not.

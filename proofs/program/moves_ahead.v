@@ -1,6 +1,6 @@
 (** * Local moves that begin ahead of their turns, beyond a round
 
-    gpu/sampler/refine.hpp begins local moves of a stage ahead on the record that stands at
+    gpu/core/sampler/refine.hpp begins local moves of a stage ahead on the record that stands at
     their rung, as if nothing before them changed it; a step that leaves another record
     there, a move or a swap, ends them.  A proposal that is used is then the one that its
     turn would have drawn: a function of the record and of the words at its addresses.

@@ -340,7 +340,7 @@ Qed.
 
 End Addresses.
 
-(** Fields side by side are such an address: the shape of gpu/lottery/draw_address.hpp. *)
+(** Fields side by side are such an address: the shape of gpu/core/lottery/draw_address.hpp. *)
 Section Fields.
 Variables (n rounds_max tokens_max : nat).
 

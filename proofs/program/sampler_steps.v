@@ -1,6 +1,6 @@
 (** * Algorithm 1, step by step (alg:PPT)
 
-    The text of gpu/sampler as programs: records are the tokens generated so far, the
+    The text of gpu/core/sampler as programs: records are the tokens generated so far, the
     padding behind a terminal token is implicit, and every draw is asked for at its
     address (rung, round, position, purpose).  The tickets are left open: with
     probabilities it is the printed algorithm, with integers the sampler.

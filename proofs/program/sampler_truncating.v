@@ -1,6 +1,6 @@
 (** * The truncating move as the sampler makes it
 
-    gpu/sampler/truncating_move.hpp as a program: the record's own length is the budget,
+    gpu/core/sampler/truncating_move.hpp as a program: the record's own length is the budget,
     the restart is uniform on it, scores are cut at the candidate's endpoint.  With the
     printed probabilities its law is the kernel of truncating.v.                       *)
 

@@ -15,7 +15,7 @@
 #include <variant>
 #include <vector>
 
-#include "gpu/models/opened_model.hpp"
+#include "gpu/llm/models/opened_model.hpp"
 #include "gpu/session/defaults.hpp"
 #include "gpu/session/resolve.hpp"
 #include "python/bindings/errors.hpp"

@@ -1,4 +1,4 @@
-#include "gpu/jobs/run_folder.hpp"
+#include "runs/run_folder.hpp"
 
 #include <nanobind/stl/function.h>
 
@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "gpu/jobs/job.hpp"
+#include "runs/job.hpp"
 #include "python/bindings/bindings.hpp"
 
 namespace tempera::python {

@@ -3,7 +3,7 @@
 #include <functional>
 #include <optional>
 
-#include "gpu/tuning/resolve_ladder.hpp"
+#include "runs/ladders/resolve_ladder.hpp"
 #include "python/bindings/bindings.hpp"
 
 namespace tempera::python {

@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "base/disk.hpp"
-#include "gpu/jobs/run_folder.hpp"
+#include "runs/run_folder.hpp"
 #include "serve/batches/batch.hpp"
 
 namespace tempera::serve {

@@ -7,7 +7,7 @@
 
 #include "base/error.hpp"
 #include "base/json_document.hpp"
-#include "gpu/jobs/run_lines.hpp"
+#include "runs/run_lines.hpp"
 #include "serve/batches/batch_folder.hpp"
 #include "serve/batches/batch_shards.hpp"
 #include "serve/protocol/error_body.hpp"

@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
-#include "gpu/jobs/run_folder.hpp"
-#include "gpu/jobs/shard.hpp"
+#include "runs/run_folder.hpp"
+#include "runs/shard.hpp"
 #include "gpu/session/session.hpp"
 #include "serve/batches/batch.hpp"
 #include "serve/batches/batch_shards.hpp"

@@ -6,7 +6,7 @@
 
 #include "base/error.hpp"
 #include "base/json_document.hpp"
-#include "gpu/jobs/deal.hpp"
+#include "runs/deal.hpp"
 #include "serve/batches/batch.hpp"
 #include "serve/batches/batch_run.hpp"
 

@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "gpu/jobs/run_folder.hpp"
-#include "gpu/jobs/shard.hpp"
+#include "runs/run_folder.hpp"
+#include "runs/shard.hpp"
 #include "serve/batches/batch.hpp"
 
 namespace tempera::serve {

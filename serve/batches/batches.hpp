@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "gpu/jobs/shard_claim.hpp"
+#include "runs/shard_claim.hpp"
 #include "serve/batches/batch_run.hpp"
 
 namespace tempera::serve {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "gpu/session/token_alternatives.hpp"
-#include "gpu/text/token_text.hpp"
+#include "gpu/llm/text/token_text.hpp"
 
 namespace tempera::serve {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "gpu/models/opened_model.hpp"
+#include "gpu/llm/models/opened_model.hpp"
 #include "gpu/session/sample_request.hpp"
 #include "gpu/session/sampler_settings.hpp"
 #include "serve/protocol/generation_request.hpp"

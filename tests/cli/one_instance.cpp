@@ -18,7 +18,7 @@ struct Kernel {
   bool is_coroutine;
 };
 
-/// The kernels that are templates, as gpu/sampler/instances.cpp lists them, and those that are not.
+/// The kernels that are templates, as gpu/core/sampler/instances.cpp lists them, and those that are not.
 std::vector<Kernel> listed_kernels() {
   std::vector<Kernel> kernels{{"::sweep(std::vector<tempera::gpu::Record", false},
                               {"::extend(tempera::gpu::Record&", true},
@@ -27,7 +27,7 @@ std::vector<Kernel> listed_kernels() {
                               {"::truncating_power_sampling(tempera::gpu::Chain&", true},
                               {"::tokenwise_sampling(tempera::gpu::Chain&", true},
                               {"power_smc<tempera::gpu::PowerSmcRules>(", true}};
-  std::ifstream file(std::string(TEMPERA_SOURCE_DIR) + "/gpu/sampler/instances.cpp");
+  std::ifstream file(std::string(TEMPERA_SOURCE_DIR) + "/gpu/core/sampler/instances.cpp");
   const std::regex instance(R"(^template (Task|void) (\w+)<(\w+)>\()");
   std::smatch found;
   for (std::string line; std::getline(file, line);)

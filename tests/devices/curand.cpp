@@ -1,5 +1,5 @@
 // The words of cuRAND on the device against ours. A host's tests compile cuRAND's headers
-// themselves (tests/gpu/lottery/curand.cpp).
+// themselves (tests/gpu/core/lottery/curand.cpp).
 #include <algorithm>
 
 #include "gpu/device/device_system.hpp"

@@ -2,15 +2,15 @@
 #include <vector>
 
 #include "gpu/device/device_memory.hpp"
-#include "gpu/lottery/cuda/queue_draw.cuh"
-#include "gpu/lottery/draw_address.hpp"
-#include "gpu/lottery/rows/row_lottery.hpp"
-#include "gpu/transformer/kernels/kernels.hpp"
-#include "gpu/transformer/weights/filled_tensors.hpp"
+#include "gpu/core/lottery/cuda/queue_draw.cuh"
+#include "gpu/core/lottery/draw_address.hpp"
+#include "gpu/core/lottery/rows/row_lottery.hpp"
+#include "gpu/llm/transformer/kernels/kernels.hpp"
+#include "gpu/llm/transformer/weights/filled_tensors.hpp"
 #include "tests/devices/device_rates.hpp"
 #include "tests/devices/own_arithmetic.hpp"
 #include "tests/devices/some_inputs.hpp"
-#include "tests/gpu/transformer/default_kernels.hpp"
+#include "tests/gpu/llm/transformer/default_kernels.hpp"
 
 namespace tempera::gpu {
 

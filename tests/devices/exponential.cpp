@@ -1,6 +1,6 @@
-#include "gpu/lottery/exponential.hpp"
+#include "gpu/core/lottery/exponential.hpp"
 
-#include "gpu/lottery/philox.hpp"
+#include "gpu/core/lottery/philox.hpp"
 #include "tests/catch.hpp"
 #include "tests/devices/exponential_on_device.hpp"
 

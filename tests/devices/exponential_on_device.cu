@@ -2,7 +2,7 @@
 #include <thrust/device_vector.h>
 #include <thrust/transform.h>
 
-#include "gpu/lottery/exponential.hpp"
+#include "gpu/core/lottery/exponential.hpp"
 #include "tests/devices/exponential_on_device.hpp"
 
 namespace tempera::gpu {

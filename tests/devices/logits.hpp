@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "gpu/lottery/philox.hpp"
+#include "gpu/core/lottery/philox.hpp"
 
 namespace tempera::gpu {
 

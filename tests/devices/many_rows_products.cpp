@@ -2,8 +2,8 @@
 
 #include "gpu/device/device_memory.hpp"
 #include "gpu/device/device_system.hpp"
-#include "gpu/transformer/kernels/cuda/cuda_kernels.hpp"
-#include "gpu/transformer/kernels/cuda/product_plan.hpp"
+#include "gpu/llm/transformer/kernels/cuda/cuda_kernels.hpp"
+#include "gpu/llm/transformer/kernels/cuda/product_plan.hpp"
 #include "tests/catch.hpp"
 #include "tests/devices/own_arithmetic.hpp"
 #include "tests/simt/transformer/contract.hpp"

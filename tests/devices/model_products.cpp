@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "gpu/transformer/weights/filled_tensors.hpp"
+#include "gpu/llm/transformer/weights/filled_tensors.hpp"
 
 namespace tempera::gpu {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "gpu/transformer/model_shapes.hpp"
-#include "gpu/transformer/weights/packed_matrix.hpp"
+#include "gpu/llm/transformer/model_shapes.hpp"
+#include "gpu/llm/transformer/weights/packed_matrix.hpp"
 
 namespace tempera::gpu {
 

@@ -3,15 +3,15 @@
 // device has no host's form of a model; every build must find it again. A build for the host holds
 // its other forms, the CUDA kernels on fibers among them, against it in every bit.
 #include "gpu/device/device_system.hpp"
-#include "gpu/transformer/architectures/phi3.hpp"
-#include "gpu/transformer/architectures/qwen2.hpp"
-#include "gpu/transformer/architectures/qwen3.hpp"
-#include "gpu/transformer/kernels/thrust/thrust_kernels.hpp"
+#include "gpu/llm/transformer/architectures/phi3.hpp"
+#include "gpu/llm/transformer/architectures/qwen2.hpp"
+#include "gpu/llm/transformer/architectures/qwen3.hpp"
+#include "gpu/llm/transformer/kernels/thrust/thrust_kernels.hpp"
 #include "tests/devices/tempered_bits.hpp"
-#include "tests/gpu/transformer/architectures/model_answers.hpp"
-#include "tests/gpu/transformer/architectures/model_files.hpp"
-#include "tests/gpu/transformer/architectures/plain_recurrent.hpp"
-#include "tests/gpu/transformer/default_kernels.hpp"
+#include "tests/gpu/llm/transformer/architectures/model_answers.hpp"
+#include "tests/gpu/llm/transformer/architectures/model_files.hpp"
+#include "tests/gpu/llm/transformer/architectures/plain_recurrent.hpp"
+#include "tests/gpu/llm/transformer/default_kernels.hpp"
 #include "tests/temporary_file.hpp"
 
 using namespace tempera;

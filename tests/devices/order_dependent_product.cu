@@ -3,7 +3,7 @@
 #include <stdexcept>
 
 #include "gpu/device/device_memory.hpp"
-#include "gpu/transformer/weights/filled_tensors.hpp"
+#include "gpu/llm/transformer/weights/filled_tensors.hpp"
 #include "tests/devices/order_dependent_product.cuh"
 #include "tests/devices/order_dependent_product.hpp"
 #include "tests/devices/some_inputs.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "gpu/device/device_system.hpp"
-#include "gpu/transformer/kernels/device_arithmetic.hpp"
+#include "gpu/llm/transformer/kernels/device_arithmetic.hpp"
 
 namespace tempera::gpu {
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "gpu/model/arithmetic.hpp"
+#include "gpu/core/model/arithmetic.hpp"
 
 namespace tempera::gpu {
 

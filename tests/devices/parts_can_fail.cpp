@@ -2,7 +2,7 @@
 #include <bit>
 #include <cmath>
 
-#include "gpu/transformer/weights/fragments.hpp"
+#include "gpu/llm/transformer/weights/fragments.hpp"
 #include "tests/catch.hpp"
 #include "tests/devices/figures.hpp"
 #include "tests/devices/order_dependent_product.hpp"

@@ -1,4 +1,4 @@
-#include "gpu/transformer/kernels/cuda/cuda_device.cuh"
+#include "gpu/llm/transformer/kernels/cuda/cuda_device.cuh"
 #include "tests/devices/product_by_plan.hpp"
 
 namespace tempera::gpu {

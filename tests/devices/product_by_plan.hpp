@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
-#include "gpu/transformer/kernels/cuda/cuda_kernels.hpp"
-#include "gpu/transformer/kernels/cuda/product_plan.hpp"
+#include "gpu/llm/transformer/kernels/cuda/cuda_kernels.hpp"
+#include "gpu/llm/transformer/kernels/cuda/product_plan.hpp"
 
 namespace tempera::gpu {
 

@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include "gpu/device/device_system.hpp"
-#include "gpu/transformer/kernels/cuda/cuda_kernels.hpp"
-#include "gpu/transformer/kernels/float32_exponential.hpp"
+#include "gpu/llm/transformer/kernels/cuda/cuda_kernels.hpp"
+#include "gpu/llm/transformer/kernels/float32_exponential.hpp"
 #include "tests/catch.hpp"
 #include "tests/devices/own_arithmetic.hpp"
 #include "tests/simt/transformer/quantised_matrix.hpp"

@@ -6,16 +6,16 @@
 
 #include "base/sha256.hpp"
 #include "gpu/device/device_system.hpp"
-#include "gpu/transformer/kernels/cuda/warpgroup_plan.hpp"
-#include "gpu/transformer/model_shapes.hpp"
-#include "gpu/transformer/weights/filled_tensors.hpp"
+#include "gpu/llm/transformer/kernels/cuda/warpgroup_plan.hpp"
+#include "gpu/llm/transformer/model_shapes.hpp"
+#include "gpu/llm/transformer/weights/filled_tensors.hpp"
 #include "tests/devices/model_products.hpp"
 #include "tests/devices/own_arithmetic.hpp"
 #include "tests/devices/part.hpp"
 #include "tests/devices/product_by_plan.hpp"
 #include "tests/devices/some_inputs.hpp"
 #include "tests/devices/step_times.hpp"
-#include "tests/gpu/transformer/default_kernels.hpp"
+#include "tests/gpu/llm/transformer/default_kernels.hpp"
 
 namespace tempera::gpu {
 

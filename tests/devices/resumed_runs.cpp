@@ -7,12 +7,12 @@
 #include <fstream>
 #include <iterator>
 
-#include "gpu/jobs/job.hpp"
-#include "gpu/model/forwarding_model.hpp"
-#include "gpu/transformer/random_transformer.hpp"
+#include "runs/job.hpp"
+#include "gpu/core/model/forwarding_model.hpp"
+#include "gpu/llm/transformer/random_transformer.hpp"
 #include "tests/catch.hpp"
 #include "tests/devices/tempered_bits.hpp"
-#include "tests/gpu/transformer/recurrent_model.hpp"
+#include "tests/gpu/llm/transformer/recurrent_model.hpp"
 #include "tests/temporary_file.hpp"
 
 using namespace tempera::gpu;

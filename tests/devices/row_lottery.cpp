@@ -1,4 +1,4 @@
-#include "gpu/lottery/rows/row_lottery.hpp"
+#include "gpu/core/lottery/rows/row_lottery.hpp"
 
 #include <algorithm>
 

@@ -1,16 +1,16 @@
 // Part 5: a short run of every kernel, for compute-sanitizer, which makes kernels many times
 // slower. On fibers short_run_kernels.cpp holds what it launches against checks/device_code.txt.
 #include "gpu/device/device_system.hpp"
-#include "gpu/lottery/rows/row_lottery.hpp"
-#include "gpu/transformer/kernels/cuda/cuda_kernels.hpp"
-#include "gpu/transformer/random_transformer.hpp"
+#include "gpu/core/lottery/rows/row_lottery.hpp"
+#include "gpu/llm/transformer/kernels/cuda/cuda_kernels.hpp"
+#include "gpu/llm/transformer/random_transformer.hpp"
 #include "tests/devices/logits.hpp"
 #include "tests/devices/own_arithmetic.hpp"
 #include "tests/devices/part.hpp"
 #include "tests/devices/some_inputs.hpp"
 #include "tests/devices/tensor_core_steps.hpp"
-#include "tests/gpu/transformer/default_kernels.hpp"
-#include "tests/gpu/transformer/recurrent_model.hpp"
+#include "tests/gpu/llm/transformer/default_kernels.hpp"
+#include "tests/gpu/llm/transformer/recurrent_model.hpp"
 #include "tests/simt/transformer/quantised_matrix.hpp"
 
 namespace tempera::gpu {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "gpu/device/device_memory.hpp"
-#include "gpu/transformer/weights/scramble.hpp"
+#include "gpu/llm/transformer/weights/scramble.hpp"
 
 namespace tempera::gpu {
 

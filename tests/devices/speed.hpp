@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <span>
 
-#include "gpu/transformer/architectures/qwen3_5.hpp"
-#include "gpu/transformer/model_shapes.hpp"
+#include "gpu/llm/transformer/architectures/qwen3_5.hpp"
+#include "gpu/llm/transformer/model_shapes.hpp"
 #include "tests/devices/device_rates.hpp"
 #include "tests/devices/figures.hpp"
 

@@ -1,12 +1,12 @@
 // Part 6: attention, as a fraction of the bandwidth, and what it saves to take rows together, and
 // to keep keys and values in 8 bits.
-#include "gpu/transformer/cache/page_shape.hpp"
-#include "gpu/transformer/cache/shared_splits.hpp"
-#include "gpu/transformer/kernels/product_input_memory.hpp"
+#include "gpu/llm/transformer/cache/page_shape.hpp"
+#include "gpu/llm/transformer/cache/shared_splits.hpp"
+#include "gpu/llm/transformer/kernels/product_input_memory.hpp"
 #include "tests/devices/own_arithmetic.hpp"
 #include "tests/devices/speed.hpp"
-#include "tests/gpu/transformer/default_kernels.hpp"
-#include "tests/gpu/transformer/pages_at.hpp"
+#include "tests/gpu/llm/transformer/default_kernels.hpp"
+#include "tests/gpu/llm/transformer/pages_at.hpp"
 
 namespace tempera::gpu {
 

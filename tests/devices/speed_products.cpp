@@ -1,12 +1,12 @@
 // Part 6: the products of a model and its head, as fractions of the bandwidth.
 #include <algorithm>
 
-#include "gpu/transformer/kernels/product_input_memory.hpp"
+#include "gpu/llm/transformer/kernels/product_input_memory.hpp"
 #include "tests/devices/model_products.hpp"
 #include "tests/devices/own_arithmetic.hpp"
 #include "tests/devices/some_inputs.hpp"
 #include "tests/devices/speed.hpp"
-#include "tests/gpu/transformer/default_kernels.hpp"
+#include "tests/gpu/llm/transformer/default_kernels.hpp"
 
 namespace tempera::gpu {
 

@@ -4,17 +4,17 @@
 #include <map>
 
 #include "gpu/device/device_system.hpp"
-#include "gpu/lottery/rows/row_lottery.hpp"
-#include "gpu/sampler/extend.hpp"
-#include "gpu/sampler/local_move.hpp"
-#include "gpu/sampler/sweep.hpp"
-#include "gpu/transformer/kernels/product_input_memory.hpp"
-#include "gpu/transformer/weights/filled_tensors.hpp"
+#include "gpu/core/lottery/rows/row_lottery.hpp"
+#include "gpu/core/sampler/extend.hpp"
+#include "gpu/core/sampler/local_move.hpp"
+#include "gpu/core/sampler/sweep.hpp"
+#include "gpu/llm/transformer/kernels/product_input_memory.hpp"
+#include "gpu/llm/transformer/weights/filled_tensors.hpp"
 #include "tests/devices/own_arithmetic.hpp"
 #include "tests/devices/speed.hpp"
 #include "tests/devices/step_times.hpp"
-#include "tests/gpu/transformer/default_kernels.hpp"
-#include "tests/gpu/transformer/pages_at.hpp"
+#include "tests/gpu/llm/transformer/default_kernels.hpp"
+#include "tests/gpu/llm/transformer/pages_at.hpp"
 
 namespace tempera::gpu {
 

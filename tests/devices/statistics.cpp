@@ -6,10 +6,10 @@
 #include <random>
 
 #include "gpu/device/device_system.hpp"
-#include "gpu/model/table_model.hpp"
-#include "gpu/sampler/local_move.hpp"
-#include "gpu/sampler/score_record.hpp"
-#include "gpu/sampler/sweep.hpp"
+#include "gpu/core/model/table_model.hpp"
+#include "gpu/core/sampler/local_move.hpp"
+#include "gpu/core/sampler/score_record.hpp"
+#include "gpu/core/sampler/sweep.hpp"
 #include "tests/devices/part.hpp"
 #include "tests/devices/pearson.hpp"
 

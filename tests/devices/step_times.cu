@@ -5,13 +5,13 @@
 #include <cstdlib>
 #include <vector>
 
-#include "gpu/transformer/kernels/cuda/cuda_device.cuh"
+#include "gpu/llm/transformer/kernels/cuda/cuda_device.cuh"
 #if !defined(TEMPERA_DEVICE_CUDA)
 #include "lab/ptx/named_kernels.hpp"
 #endif
 #include "tests/devices/own_arithmetic.hpp"
 #include "tests/devices/step_times.hpp"
-#include "tests/gpu/transformer/default_kernels.hpp"
+#include "tests/gpu/llm/transformer/default_kernels.hpp"
 
 namespace tempera::gpu {
 

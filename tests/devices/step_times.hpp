@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "gpu/transformer/kernels/cuda/cuda_kernels.hpp"
+#include "gpu/llm/transformer/kernels/cuda/cuda_kernels.hpp"
 
 namespace tempera::gpu {
 

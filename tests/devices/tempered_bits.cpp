@@ -3,7 +3,7 @@
 #include <cstdio>
 
 #include "gpu/device/device_system.hpp"
-#include "tests/gpu/transformer/default_kernels.hpp"
+#include "tests/gpu/llm/transformer/default_kernels.hpp"
 
 namespace tempera::gpu {
 

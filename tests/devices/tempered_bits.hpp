@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "gpu/sampler/parallel_power_tempering.hpp"
-#include "gpu/transformer/kernels/cuda/cuda_kernels.hpp"
+#include "gpu/core/sampler/parallel_power_tempering.hpp"
+#include "gpu/llm/transformer/kernels/cuda/cuda_kernels.hpp"
 #include "tests/devices/own_arithmetic.hpp"
 
 namespace tempera::gpu {

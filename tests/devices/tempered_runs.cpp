@@ -1,6 +1,6 @@
-#include "gpu/model/table_model.hpp"
-#include "gpu/sampler/parallel_power_tempering.hpp"
-#include "gpu/transformer/random_transformer.hpp"
+#include "gpu/core/model/table_model.hpp"
+#include "gpu/core/sampler/parallel_power_tempering.hpp"
+#include "gpu/llm/transformer/random_transformer.hpp"
 #include "tests/catch.hpp"
 #include "tests/devices/logits.hpp"
 

@@ -2,10 +2,10 @@
 // launch by launch, or, in a build for the host, in the host's form and on fibers. A program for a
 // device has no host's form to be held against, so what the host's form gives is recorded here;
 // every build must find it again.
-#include "gpu/transformer/random_transformer.hpp"
+#include "gpu/llm/transformer/random_transformer.hpp"
 #include "tests/catch.hpp"
 #include "tests/devices/tempered_bits.hpp"
-#include "tests/gpu/transformer/recurrent_model.hpp"
+#include "tests/gpu/llm/transformer/recurrent_model.hpp"
 
 using namespace tempera::gpu;
 

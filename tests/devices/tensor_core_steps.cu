@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "gpu/transformer/kernels/cuda/tensor_core_check.hpp"
+#include "gpu/llm/transformer/kernels/cuda/tensor_core_check.hpp"
 #include "tests/devices/tensor_core_steps.hpp"
 
 namespace tempera::gpu {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "gpu/transformer/kernels/cuda/tensor_core_operands.hpp"
+#include "gpu/llm/transformer/kernels/cuda/tensor_core_operands.hpp"
 #include "tests/devices/device_clock.hpp"
 
 namespace tempera::gpu {

@@ -3,9 +3,9 @@
 #include <random>
 
 #include "gpu/device/device_system.hpp"
-#include "gpu/model/table_model.hpp"
-#include "gpu/transformer/kernels/cuda/cuda_kernels.hpp"
-#include "gpu/transformer/transformer.hpp"
+#include "gpu/core/model/table_model.hpp"
+#include "gpu/llm/transformer/kernels/cuda/cuda_kernels.hpp"
+#include "gpu/llm/transformer/transformer.hpp"
 #include "tests/catch.hpp"
 #include "tests/devices/tempered_bits.hpp"
 #include "tests/simt/transformer/contract_model.hpp"

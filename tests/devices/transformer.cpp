@@ -1,12 +1,12 @@
 #include <cstring>
 
-#include "gpu/transformer/random_transformer.hpp"
+#include "gpu/llm/transformer/random_transformer.hpp"
 #include "tests/catch.hpp"
 
 using namespace tempera::gpu;
 
 TEST_CASE("the transformer's logits have the host's bits") {
-  // The model, the text and the hash of tests/gpu/transformer/transformer.cpp.
+  // The model, the text and the hash of tests/gpu/llm/transformer/transformer.cpp.
   DecoderConfig config;
   config.vocab_size = 5;
   config.hidden_size = 21;

@@ -3,13 +3,13 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
-#include "gpu/transformer/architectures/llama.hpp"
-#include "gpu/transformer/architectures/phi3.hpp"
-#include "gpu/transformer/architectures/qwen2.hpp"
-#include "gpu/transformer/architectures/qwen3.hpp"
+#include "gpu/llm/transformer/architectures/llama.hpp"
+#include "gpu/llm/transformer/architectures/phi3.hpp"
+#include "gpu/llm/transformer/architectures/qwen2.hpp"
+#include "gpu/llm/transformer/architectures/qwen3.hpp"
 #include "tests/gpu/fuzz.hpp"
-#include "tests/gpu/transformer/architectures/qwen3_5_gguf.hpp"
-#include "tests/gpu/transformer/default_kernels.hpp"
+#include "tests/gpu/llm/transformer/architectures/qwen3_5_gguf.hpp"
+#include "tests/gpu/llm/transformer/default_kernels.hpp"
 
 namespace tempera::gpu {
 namespace {

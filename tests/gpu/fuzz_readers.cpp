@@ -3,16 +3,16 @@
 
 #include "base/error.hpp"
 #include "base/utf8.hpp"
-#include "gpu/text/chat_families.hpp"
-#include "gpu/text/chat_format.hpp"
-#include "gpu/text/tokenizer.hpp"
-#include "gpu/transformer/architectures/qwen3.hpp"
-#include "gpu/transformer/transformer.hpp"
-#include "gpu/transformer/weights/dequantise.hpp"
-#include "gpu/transformer/weights/gguf.hpp"
+#include "gpu/llm/text/chat_families.hpp"
+#include "gpu/llm/text/chat_format.hpp"
+#include "gpu/llm/text/tokenizer.hpp"
+#include "gpu/llm/transformer/architectures/qwen3.hpp"
+#include "gpu/llm/transformer/transformer.hpp"
+#include "gpu/llm/transformer/weights/dequantise.hpp"
+#include "gpu/llm/transformer/weights/gguf.hpp"
 #include "tests/gpu/fuzz.hpp"
-#include "tests/gpu/transformer/architectures/model_folder.hpp"
-#include "tests/gpu/transformer/weights/gguf_bytes.hpp"
+#include "tests/gpu/llm/transformer/architectures/model_folder.hpp"
+#include "tests/gpu/llm/transformer/weights/gguf_bytes.hpp"
 
 namespace tempera::gpu {
 

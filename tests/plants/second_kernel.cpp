@@ -1,7 +1,7 @@
 // Second copies of the sampler's kernels, for the test that is to find them: an instance of the
 // paper's rules beside the library's, and a function of one's own with the same text.
-#include "gpu/sampler/local_move.hpp"
-#include "gpu/sampler/swap.hpp"
+#include "gpu/core/sampler/local_move.hpp"
+#include "gpu/core/sampler/swap.hpp"
 
 namespace tempera::gpu {
 

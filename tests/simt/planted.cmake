@@ -24,7 +24,7 @@ function(tempera_plant header defect from to)
   set(planted_defects ${planted_defects} ${defect} PARENT_SCOPE)
 endfunction()
 
-set(draw gpu/lottery/cuda/draw_kernels.cuh)
+set(draw gpu/core/lottery/cuda/draw_kernels.cuh)
 set(planted_defects)
 tempera_plant(${draw} none "" "")
 tempera_plant(${draw} neighbouring_rung
@@ -69,7 +69,7 @@ inline const PlantedDraw planted_draws[] = {
 }  // namespace tempera::gpu
 ")
 
-set(step gpu/transformer/kernels/cuda/token_step.cuh)
+set(step gpu/llm/transformer/kernels/cuda/token_step.cuh)
 set(own_functions copy_for_step)
 set(planted_defects)
 tempera_plant(${step} none "" "")
@@ -120,7 +120,7 @@ inline const PlantedStep planted_steps[] = {
 
 }  // namespace tempera::gpu
 ")
-set(recurrence gpu/transformer/kernels/cuda/recurrence.cuh)
+set(recurrence gpu/llm/transformer/kernels/cuda/recurrence.cuh)
 set(own_functions record_of_row window_of keep_inputs tokens_at_a_time_of)
 set(planted_defects)
 tempera_plant(${recurrence} none "" "")
@@ -170,7 +170,7 @@ inline const PlantedRecurrence planted_recurrences[] = {
 
 
 set(own_functions)
-set(attention gpu/transformer/kernels/cuda/attention.cuh)
+set(attention gpu/llm/transformer/kernels/cuda/attention.cuh)
 set(planted_defects)
 tempera_plant(${attention} none "" "")
 tempera_plant(${attention} positions_of_the_leader "count_of(r) : 0" "count_of(0) : 0")
@@ -197,7 +197,7 @@ foreach(defect IN LISTS planted_defects)
 endforeach()
 file(CONFIGURE OUTPUT ${planted_folder}/attention_defects.hpp @ONLY CONTENT "#pragma once
 
-#include \"gpu/transformer/kernels/cuda/attention_launch.hpp\"
+#include \"gpu/llm/transformer/kernels/cuda/attention_launch.hpp\"
 @includes@
 namespace tempera::gpu {
 
@@ -214,7 +214,7 @@ inline const PlantedAttention planted_attentions[] = {
 ")
 
 set(own_functions)
-set(packed gpu/transformer/kernels/cuda/packed_weights.cuh)
+set(packed gpu/llm/transformer/kernels/cuda/packed_weights.cuh)
 set(planted_defects)
 tempera_plant(${packed} none "" "")
 tempera_plant(${packed} scale_of_the_neighbour
@@ -242,8 +242,8 @@ foreach(defect IN LISTS planted_defects)
 endforeach()
 file(CONFIGURE OUTPUT ${planted_folder}/packed_defects.hpp @ONLY CONTENT "#pragma once
 
-#include \"gpu/transformer/kernels/cuda/product.cuh\"
-#include \"gpu/transformer/kernels/cuda/product_epilogues.cuh\"
+#include \"gpu/llm/transformer/kernels/cuda/product.cuh\"
+#include \"gpu/llm/transformer/kernels/cuda/product_epilogues.cuh\"
 @includes@
 namespace tempera::gpu {
 
@@ -265,7 +265,7 @@ inline const PlantedPackedWeights planted_packed_weights[] = {
 
 }  // namespace tempera::gpu
 ")
-set(warpgroups gpu/transformer/kernels/cuda/warpgroup_product.cuh)
+set(warpgroups gpu/llm/transformer/kernels/cuda/warpgroup_product.cuh)
 set(own_functions load_weights ask_for_steps add_to_total store_segment finish_results)
 set(planted_defects)
 tempera_plant(${warpgroups} nothing "" "")
@@ -330,8 +330,8 @@ foreach(defect IN LISTS planted_defects)
 endforeach()
 file(CONFIGURE OUTPUT ${planted_folder}/warpgroup_defects.hpp @ONLY CONTENT "#pragma once
 
-#include \"gpu/transformer/kernels/cuda/product.cuh\"
-#include \"gpu/transformer/kernels/cuda/product_epilogues.cuh\"
+#include \"gpu/llm/transformer/kernels/cuda/product.cuh\"
+#include \"gpu/llm/transformer/kernels/cuda/product_epilogues.cuh\"
 @includes@
 namespace tempera::gpu {
 

@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "gpu/device/planted_fault.hpp"
-#include "gpu/transformer/kernels/cuda/cuda_kernels.hpp"
-#include "tests/gpu/transformer/architectures/model_folder.hpp"
+#include "gpu/llm/transformer/kernels/cuda/cuda_kernels.hpp"
+#include "tests/gpu/llm/transformer/architectures/model_folder.hpp"
 
 using namespace tempera;
 using namespace tempera::gpu;

@@ -3,7 +3,7 @@
 
 #include "tests/cli/pseudo_terminal.hpp"
 #include "tests/cli/run_command.hpp"
-#include "tests/gpu/transformer/architectures/chat_model.hpp"
+#include "tests/gpu/llm/transformer/architectures/chat_model.hpp"
 
 using nlohmann::json;
 using namespace tempera::test;

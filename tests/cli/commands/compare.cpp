@@ -1,11 +1,11 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "gpu/transformer/architectures/phi3.hpp"
+#include "gpu/llm/transformer/architectures/phi3.hpp"
 #include "tests/catch.hpp"
 #include "tests/cli/run_command.hpp"
-#include "tests/gpu/transformer/architectures/formula_tensors.hpp"
-#include "tests/gpu/transformer/default_kernels.hpp"
+#include "tests/gpu/llm/transformer/architectures/formula_tensors.hpp"
+#include "tests/gpu/llm/transformer/default_kernels.hpp"
 
 namespace tempera::compare_test {
 

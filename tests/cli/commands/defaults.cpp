@@ -8,7 +8,7 @@
 #include <regex>
 #include <string>
 
-#include "gpu/sampler/ladder.hpp"
+#include "gpu/core/sampler/ladder.hpp"
 #include "tempera/check.hpp"
 #include "tests/catch.hpp"
 #include "tests/cli/run_command.hpp"

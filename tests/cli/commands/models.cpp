@@ -5,7 +5,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "gpu/models/named_model.hpp"
+#include "gpu/llm/models/named_model.hpp"
 #include "tests/catch.hpp"
 #include "tests/cli/run_command.hpp"
 

@@ -7,7 +7,7 @@
 
 #include "tests/catch.hpp"
 #include "tests/cli/run_command.hpp"
-#include "tests/gpu/transformer/architectures/model_folder.hpp"
+#include "tests/gpu/llm/transformer/architectures/model_folder.hpp"
 
 namespace tempera::prompt_horizons_test {
 

@@ -3,7 +3,7 @@
 
 #include "tests/catch.hpp"
 #include "tests/cli/run_command.hpp"
-#include "tests/gpu/transformer/weights/gguf_bytes.hpp"
+#include "tests/gpu/llm/transformer/weights/gguf_bytes.hpp"
 
 namespace tempera::tokens_test {
 

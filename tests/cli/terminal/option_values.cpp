@@ -1,7 +1,7 @@
 #include "cli/terminal/option_values.hpp"
 
 #include "base/error.hpp"
-#include "gpu/sampler/ladder.hpp"
+#include "gpu/core/sampler/ladder.hpp"
 #include "tests/law.hpp"
 
 using namespace tempera;

@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "gpu/device/planted_fault.hpp"
-#include "gpu/models/opened_model.hpp"
-#include "gpu/transformer/default_kernels.hpp"
-#include "gpu/transformer/kernels/host/host_kernels.hpp"
+#include "gpu/llm/models/opened_model.hpp"
+#include "gpu/llm/transformer/default_kernels.hpp"
+#include "gpu/llm/transformer/kernels/host/host_kernels.hpp"
 #include "tests/gpu/device/with_environment.hpp"
-#include "tests/gpu/transformer/architectures/model_folder.hpp"
+#include "tests/gpu/llm/transformer/architectures/model_folder.hpp"
 
 namespace tempera::gpu {
 

@@ -7,8 +7,8 @@
 #include <limits>
 #include <vector>
 
-#include "gpu/transformer/kernels/cuda/tensor_core_check.hpp"
-#include "gpu/transformer/kernels/cuda/tensor_core_operands.hpp"
+#include "gpu/llm/transformer/kernels/cuda/tensor_core_check.hpp"
+#include "gpu/llm/transformer/kernels/cuda/tensor_core_operands.hpp"
 #include "tests/catch.hpp"
 #include "tests/gpu/device/golden_steps.hpp"
 

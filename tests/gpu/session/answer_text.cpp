@@ -1,6 +1,6 @@
 #include "gpu/session/answer_text.hpp"
 
-#include "gpu/sampler/tokenwise_sampling.hpp"
+#include "gpu/core/sampler/tokenwise_sampling.hpp"
 #include "tests/catch.hpp"
 #include "tests/gpu/session/heard.hpp"
 #include "tests/law.hpp"

@@ -9,7 +9,7 @@
 #include "gpu/session/draw_answers.hpp"
 #include "gpu/session/resolve.hpp"
 #include "tests/catch.hpp"
-#include "tests/gpu/jobs/sampling_runs.hpp"
+#include "tests/gpu/session/sampling_runs.hpp"
 
 namespace tempera::gpu {
 namespace {

@@ -5,7 +5,7 @@
 #include "base/error.hpp"
 #include "gpu/session/resolve.hpp"
 #include "tests/catch.hpp"
-#include "tests/gpu/transformer/architectures/model_folder.hpp"
+#include "tests/gpu/llm/transformer/architectures/model_folder.hpp"
 
 namespace tempera::gpu::cost_test {
 namespace {

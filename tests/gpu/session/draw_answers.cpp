@@ -5,10 +5,10 @@
 #include <set>
 
 #include "base/error.hpp"
-#include "gpu/model/forwarding_model.hpp"
+#include "gpu/core/model/forwarding_model.hpp"
 #include "tests/catch.hpp"
-#include "tests/gpu/sampler/small_run.hpp"
-#include "tests/gpu/transformer/architectures/model_folder.hpp"
+#include "tests/gpu/core/sampler/small_run.hpp"
+#include "tests/gpu/llm/transformer/architectures/model_folder.hpp"
 
 namespace tempera::gpu::draw_answers_test {
 namespace {

@@ -2,8 +2,8 @@
 // the largest is not starved. What is compared is steps and never seconds.
 #include <optional>
 
-#include "gpu/model/forwarding_model.hpp"
-#include "gpu/sampler/tokenwise_sampling.hpp"
+#include "gpu/core/model/forwarding_model.hpp"
+#include "gpu/core/sampler/tokenwise_sampling.hpp"
 #include "tests/catch.hpp"
 #include "tests/gpu/session/heard.hpp"
 

@@ -10,7 +10,7 @@
 
 #include "gpu/session/named_sampler.hpp"
 #include "gpu/session/session.hpp"
-#include "tests/gpu/sampler/small_run.hpp"
+#include "tests/gpu/core/sampler/small_run.hpp"
 
 namespace tempera::gpu {
 

@@ -15,8 +15,8 @@
 #include <string>
 #include <vector>
 
-#include "gpu/lottery/exponential.hpp"
-#include "gpu/sampler/chain.hpp"
+#include "gpu/core/lottery/exponential.hpp"
+#include "gpu/core/sampler/chain.hpp"
 
 namespace tempera::naive {
 

@@ -3,7 +3,7 @@
 #include <set>
 #include <sstream>
 
-#include "tests/gpu/jobs/sampling_runs.hpp"
+#include "tests/gpu/session/sampling_runs.hpp"
 
 namespace tempera::gpu::named_sampler_test {
 namespace {

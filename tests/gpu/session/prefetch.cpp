@@ -1,6 +1,6 @@
 // Runs that prefetch leave the same files, whatever they prefetch when they are cut and resumed.
 #include "gpu/session/cache_admission.hpp"
-#include "tests/gpu/jobs/sampling_runs.hpp"
+#include "tests/gpu/session/sampling_runs.hpp"
 
 namespace tempera::gpu {
 namespace {

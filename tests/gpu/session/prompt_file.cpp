@@ -2,7 +2,7 @@
 
 #include <sstream>
 
-#include "tests/gpu/transformer/architectures/model_folder.hpp"
+#include "tests/gpu/llm/transformer/architectures/model_folder.hpp"
 #include "tests/temporary_file.hpp"
 
 namespace tempera::gpu {

@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "tests/catch.hpp"
-#include "tests/gpu/jobs/sampling_runs.hpp"
+#include "tests/gpu/session/sampling_runs.hpp"
 #include "tests/gpu/session/naive_run.hpp"
 
 namespace tempera::gpu::replayed_run_test {

@@ -2,7 +2,7 @@
 // digits.
 #include <limits>
 
-#include "gpu/model/table_model.hpp"
+#include "gpu/core/model/table_model.hpp"
 #include "gpu/session/token_scores.hpp"
 #include "tests/catch.hpp"
 #include "tests/gpu/session/naive_run.hpp"

@@ -3,7 +3,7 @@
 #include "gpu/session/defaults.hpp"
 #include "gpu/session/presets.hpp"
 #include "tests/catch.hpp"
-#include "tests/gpu/transformer/architectures/model_folder.hpp"
+#include "tests/gpu/llm/transformer/architectures/model_folder.hpp"
 
 namespace tempera::gpu {
 namespace {

@@ -5,11 +5,11 @@
 #include <stdexcept>
 
 #include "base/error.hpp"
-#include "gpu/sampler/tokenwise_sampling.hpp"
+#include "gpu/core/sampler/tokenwise_sampling.hpp"
 #include "tests/catch.hpp"
 #include "tests/gpu/session/heard.hpp"
-#include "tests/gpu/transformer/architectures/model_folder.hpp"
-#include "tests/gpu/transformer/default_kernels.hpp"
+#include "tests/gpu/llm/transformer/architectures/model_folder.hpp"
+#include "tests/gpu/llm/transformer/default_kernels.hpp"
 #include "tests/law.hpp"
 
 namespace tempera::gpu {

@@ -12,8 +12,8 @@
 #include "gpu/session/token_scores.hpp"
 #include "tests/catch.hpp"
 #include "tests/gpu/session/heard.hpp"
-#include "tests/gpu/transformer/architectures/model_folder.hpp"
-#include "tests/gpu/transformer/default_kernels.hpp"
+#include "tests/gpu/llm/transformer/architectures/model_folder.hpp"
+#include "tests/gpu/llm/transformer/default_kernels.hpp"
 
 namespace tempera::gpu::text_scoring_test {
 namespace {

@@ -4,8 +4,8 @@
 #include <limits>
 
 #include "base/error.hpp"
-#include "gpu/model/table_model.hpp"
-#include "tests/gpu/transformer/architectures/model_folder.hpp"
+#include "gpu/core/model/table_model.hpp"
+#include "tests/gpu/llm/transformer/architectures/model_folder.hpp"
 
 using namespace tempera;
 using Tokens = std::vector<gpu::TokenId>;

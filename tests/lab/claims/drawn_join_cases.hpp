@@ -5,8 +5,8 @@
 #include <functional>
 #include <sstream>
 
-#include "gpu/sampler/ladder.hpp"
-#include "gpu/sampler/restart_law.hpp"
+#include "gpu/core/sampler/ladder.hpp"
+#include "gpu/core/sampler/restart_law.hpp"
 #include "lab/claims/join_case.hpp"
 #include "lab/claims/record_functions.hpp"
 #include "lab/enumerate/program_walk.hpp"

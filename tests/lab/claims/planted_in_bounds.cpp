@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "gpu/sampler/restart_law.hpp"
+#include "gpu/core/sampler/restart_law.hpp"
 #include "lab/claims/bound_functions.hpp"
 #include "lab/claims/experiment_functions.hpp"
 #include "lab/claims/kernel_functions.hpp"

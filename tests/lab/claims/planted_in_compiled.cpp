@@ -4,11 +4,11 @@
 #include <memory>
 #include <optional>
 
-#include "gpu/engine/engine.hpp"
-#include "gpu/lottery/philox.hpp"
-#include "gpu/lottery/rows/row_lottery.hpp"
-#include "gpu/lottery/winner.hpp"
-#include "gpu/sampler/progress.hpp"
+#include "gpu/core/engine/engine.hpp"
+#include "gpu/core/lottery/philox.hpp"
+#include "gpu/core/lottery/rows/row_lottery.hpp"
+#include "gpu/core/lottery/winner.hpp"
+#include "gpu/core/sampler/progress.hpp"
 #include "lab/claims/join_case.hpp"
 #include "lab/claims/program_functions.hpp"
 #include "lab/defects/gallery.hpp"

@@ -3,7 +3,7 @@
 #include <fstream>
 
 #include "tests/gpu/fuzz.hpp"
-#include "tests/gpu/jobs/sampling_runs.hpp"
+#include "tests/gpu/session/sampling_runs.hpp"
 
 namespace tempera::gpu {
 namespace {

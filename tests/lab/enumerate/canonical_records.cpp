@@ -1,6 +1,6 @@
 #include "lab/enumerate/canonical_records.hpp"
 
-#include "gpu/model/table_model.hpp"
+#include "gpu/core/model/table_model.hpp"
 #include "lab/enumerate/small_transformer.hpp"
 #include "tests/catch.hpp"
 

@@ -1,6 +1,6 @@
 #include "lab/enumerate/finite_model_file.hpp"
 
-#include "tests/gpu/transformer/architectures/model_folder.hpp"
+#include "tests/gpu/llm/transformer/architectures/model_folder.hpp"
 
 using namespace tempera;
 using Tokens = std::vector<gpu::TokenId>;

@@ -2,7 +2,7 @@
 #include <map>
 #include <stdexcept>
 
-#include "gpu/sampler/refine.hpp"
+#include "gpu/core/sampler/refine.hpp"
 #include "lab/enumerate/canonical_records.hpp"
 #include "lab/enumerate/compiled_space.hpp"
 #include "lab/enumerate/program_walk.hpp"

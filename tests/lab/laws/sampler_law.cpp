@@ -1,9 +1,9 @@
 #include "lab/laws/sampler_law.hpp"
 
-#include "gpu/sampler/best_of_n.hpp"
-#include "gpu/sampler/power_smc.hpp"
-#include "gpu/sampler/tokenwise_sampling.hpp"
-#include "gpu/sampler/uncoupled_ladder.hpp"
+#include "gpu/core/sampler/best_of_n.hpp"
+#include "gpu/core/sampler/power_smc.hpp"
+#include "gpu/core/sampler/tokenwise_sampling.hpp"
+#include "gpu/core/sampler/uncoupled_ladder.hpp"
 #include "lab/enumerate/own_model.hpp"
 #include "lab/laws/program_law.hpp"
 #include "reference/kernels/likeliest_record.hpp"

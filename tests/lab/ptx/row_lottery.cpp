@@ -3,7 +3,7 @@
 #include "lab/ptx/row_lottery.hpp"
 
 #include "gpu/device/simt/fiber_threads.hpp"
-#include "gpu/sampler/parallel_power_tempering.hpp"
+#include "gpu/core/sampler/parallel_power_tempering.hpp"
 #include "lab/enumerate/compiled_kernel.hpp"
 #include "lab/laws/program_law.hpp"
 #include "tests/catch.hpp"

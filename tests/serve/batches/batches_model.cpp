@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "gpu/models/opened_model.hpp"
+#include "gpu/llm/models/opened_model.hpp"
 #include "serve/batches/batch_paths.hpp"
 #include "serve/batches/batches.hpp"
 #include "tests/law.hpp"

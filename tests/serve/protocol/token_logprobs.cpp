@@ -9,8 +9,8 @@
 #include <set>
 
 #include "base/utf8.hpp"
-#include "gpu/text/tokenizer.hpp"
-#include "tests/gpu/transformer/architectures/model_folder.hpp"
+#include "gpu/llm/text/tokenizer.hpp"
+#include "tests/gpu/llm/transformer/architectures/model_folder.hpp"
 #include "tests/law.hpp"
 
 namespace tempera::serve::token_logprobs_test {

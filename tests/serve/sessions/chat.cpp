@@ -12,13 +12,13 @@
 
 #include "base/error.hpp"
 #include "base/utf8.hpp"
-#include "gpu/models/opened_model.hpp"
+#include "gpu/llm/models/opened_model.hpp"
 #include "gpu/session/session.hpp"
 #include "serve/sessions/counters.hpp"
 #include "serve/sessions/generation.hpp"
 #include "serve/sessions/resolved_generation.hpp"
 #include "tests/catch.hpp"
-#include "tests/gpu/transformer/architectures/chat_model.hpp"
+#include "tests/gpu/llm/transformer/architectures/chat_model.hpp"
 #include "tests/temporary_file.hpp"
 
 namespace tempera::serve::chat_test {

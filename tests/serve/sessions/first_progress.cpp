@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "gpu/models/opened_model.hpp"
+#include "gpu/llm/models/opened_model.hpp"
 #include "gpu/session/session.hpp"
 #include "serve/sessions/counters.hpp"
 #include "serve/sessions/generation.hpp"

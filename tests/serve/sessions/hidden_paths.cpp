@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "gpu/models/opened_model.hpp"
+#include "gpu/llm/models/opened_model.hpp"
 #include "serve/sessions/counters.hpp"
 #include "serve/sessions/generation.hpp"
 #include "serve/sessions/resolved_generation.hpp"

@@ -1,8 +1,8 @@
 // Memory that runs out ends a request, by 503 or an event, and never the server.
 #include <new>
 
-#include "gpu/model/forwarding_model.hpp"
-#include "gpu/model/no_room.hpp"
+#include "gpu/core/model/forwarding_model.hpp"
+#include "gpu/core/model/no_room.hpp"
 #include "serve/sessions/engine_loop.hpp"
 #include "tests/catch.hpp"
 #include "tests/serve/sessions/served.hpp"

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "gpu/models/opened_model.hpp"
+#include "gpu/llm/models/opened_model.hpp"
 #include "gpu/session/session.hpp"
 #include "serve/sessions/counters.hpp"
 #include "serve/sessions/generation.hpp"

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "gpu/lottery/row_steps.hpp"
-#include "gpu/lottery/selecting_word.hpp"
+#include "gpu/core/lottery/row_steps.hpp"
+#include "gpu/core/lottery/selecting_word.hpp"
 
 namespace tempera::gpu {
 

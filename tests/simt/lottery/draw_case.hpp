@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "gpu/lottery/draw_address.hpp"
-#include "gpu/lottery/row_kernels.hpp"
+#include "gpu/core/lottery/draw_address.hpp"
+#include "gpu/core/lottery/row_kernels.hpp"
 
 namespace tempera::gpu {
 

@@ -1,6 +1,6 @@
 // The draw's CUDA kernels on fibers, bit for bit against the host's plain form.
-#include "gpu/lottery/cuda/queue_draw.cuh"
-#include "gpu/lottery/rows/row_lottery.hpp"
+#include "gpu/core/lottery/cuda/queue_draw.cuh"
+#include "gpu/core/lottery/rows/row_lottery.hpp"
 #include "tests/catch.hpp"
 #include "tests/simt/lottery/draw_case.hpp"
 

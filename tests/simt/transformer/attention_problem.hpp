@@ -7,10 +7,10 @@
 #include <numeric>
 
 #include "gpu/device/tensor_core.hpp"
-#include "gpu/transformer/cache/page_shape.hpp"
-#include "gpu/transformer/kernels/cuda/attention_launch.hpp"
+#include "gpu/llm/transformer/cache/page_shape.hpp"
+#include "gpu/llm/transformer/kernels/cuda/attention_launch.hpp"
 #include "tests/catch.hpp"
-#include "tests/gpu/transformer/pages_at.hpp"
+#include "tests/gpu/llm/transformer/pages_at.hpp"
 #include "tests/simt/transformer/contract.hpp"
 #include "tests/simt/transformer/planted_barriers.hpp"
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "gpu/model/arithmetic.hpp"
+#include "gpu/core/model/arithmetic.hpp"
 
 // The contracts `tensor-core` and `tensor-core-ampere` of docs/arithmetic.md, and what
 // docs/pages_of_8_bits.md changes in them, written out one element at a time and without regard to

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "gpu/device/tensor_core.hpp"
-#include "gpu/transformer/kernels/float32_exponential.hpp"
+#include "gpu/llm/transformer/kernels/float32_exponential.hpp"
 
 namespace tempera::tests {
 

@@ -4,8 +4,8 @@
 #include <memory>
 #include <string>
 
-#include "gpu/transformer/architectures/qwen3.hpp"
-#include "gpu/transformer/weights/tensor_source.hpp"
+#include "gpu/llm/transformer/architectures/qwen3.hpp"
+#include "gpu/llm/transformer/weights/tensor_source.hpp"
 #include "tests/simt/transformer/contract.hpp"
 
 namespace tempera::tests {

@@ -1,5 +1,5 @@
 // All layers of a step in one kernel (dense_layers.cuh), against a kernel for each part of a layer.
-#include "gpu/transformer/kernels/cuda/dense_layers.cuh"
+#include "gpu/llm/transformer/kernels/cuda/dense_layers.cuh"
 
 #include <algorithm>
 

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "gpu/transformer/cache/page_shape.hpp"
-#include "gpu/transformer/kernels/cuda/cuda_device.cuh"
-#include "gpu/transformer/kernels/cuda/dense_layers_launch.hpp"
-#include "tests/gpu/transformer/pages_at.hpp"
+#include "gpu/llm/transformer/cache/page_shape.hpp"
+#include "gpu/llm/transformer/kernels/cuda/cuda_device.cuh"
+#include "gpu/llm/transformer/kernels/cuda/dense_layers_launch.hpp"
+#include "tests/gpu/llm/transformer/pages_at.hpp"
 #include "tests/simt/transformer/placed_records.hpp"
 #include "tests/simt/transformer/quantised_matrix.hpp"
 

@@ -1,6 +1,6 @@
 // What is left after a step whose rows are computed and one of them cannot be drawn from.
 #include "base/error.hpp"
-#include "gpu/transformer/random_transformer.hpp"
+#include "gpu/llm/transformer/random_transformer.hpp"
 #include "tests/catch.hpp"
 #include "tests/simt/transformer/forwarding_kernels.hpp"
 #include "tests/simt/transformer/step_history.hpp"

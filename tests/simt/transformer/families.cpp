@@ -4,13 +4,13 @@
 #include <memory>
 #include <vector>
 
-#include "gpu/transformer/architectures/llama.hpp"
-#include "gpu/transformer/architectures/phi3.hpp"
-#include "gpu/transformer/architectures/qwen2.hpp"
-#include "gpu/transformer/kernels/cuda/cuda_kernels.hpp"
-#include "gpu/transformer/transformer.hpp"
+#include "gpu/llm/transformer/architectures/llama.hpp"
+#include "gpu/llm/transformer/architectures/phi3.hpp"
+#include "gpu/llm/transformer/architectures/qwen2.hpp"
+#include "gpu/llm/transformer/kernels/cuda/cuda_kernels.hpp"
+#include "gpu/llm/transformer/transformer.hpp"
 #include "tests/catch.hpp"
-#include "tests/gpu/transformer/default_kernels.hpp"
+#include "tests/gpu/llm/transformer/default_kernels.hpp"
 
 namespace tempera::gpu {
 

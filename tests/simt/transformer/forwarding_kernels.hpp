@@ -3,7 +3,7 @@
 #include <functional>
 #include <memory>
 
-#include "gpu/transformer/kernels/cuda/cuda_kernels.hpp"
+#include "gpu/llm/transformer/kernels/cuda/cuda_kernels.hpp"
 
 namespace tempera::tests {
 

@@ -5,12 +5,12 @@
 #include <numeric>
 
 #include "gpu/device/simt/simt.hpp"
-#include "gpu/transformer/cache/page_shape.hpp"
-#include "gpu/transformer/kernels/cuda/attention_launch.hpp"
-#include "gpu/transformer/kernels/cuda/cuda_kernels.hpp"
-#include "gpu/transformer/kernels/cuda/product_plan.hpp"
+#include "gpu/llm/transformer/cache/page_shape.hpp"
+#include "gpu/llm/transformer/kernels/cuda/attention_launch.hpp"
+#include "gpu/llm/transformer/kernels/cuda/cuda_kernels.hpp"
+#include "gpu/llm/transformer/kernels/cuda/product_plan.hpp"
 #include "tests/catch.hpp"
-#include "tests/gpu/transformer/pages_at.hpp"
+#include "tests/gpu/llm/transformer/pages_at.hpp"
 #include "tests/simt/transformer/placed_records.hpp"
 #include "tests/simt/transformer/quantised_matrix.hpp"
 

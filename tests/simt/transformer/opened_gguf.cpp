@@ -1,9 +1,9 @@
 // Whole GGUF files, opened as a run opens them, through the CUDA kernels on fibers, against the
 // host's form: every type of weights that a file can hold is in each.
-#include "gpu/transformer/kernels/cuda/cuda_kernels.hpp"
-#include "tests/gpu/transformer/architectures/model_answers.hpp"
-#include "tests/gpu/transformer/architectures/model_files.hpp"
-#include "tests/gpu/transformer/default_kernels.hpp"
+#include "gpu/llm/transformer/kernels/cuda/cuda_kernels.hpp"
+#include "tests/gpu/llm/transformer/architectures/model_answers.hpp"
+#include "tests/gpu/llm/transformer/architectures/model_files.hpp"
+#include "tests/gpu/llm/transformer/default_kernels.hpp"
 #include "tests/temporary_file.hpp"
 
 namespace tempera::gpu {

@@ -1,14 +1,14 @@
-#include "gpu/transformer/kernels/cuda/packed_weights.cuh"
+#include "gpu/llm/transformer/kernels/cuda/packed_weights.cuh"
 
 #include <algorithm>
 #include <limits>
 #include <planted/packed_defects.hpp>
 
-#include "gpu/transformer/kernels/cuda/cuda_kernels.hpp"
-#include "gpu/transformer/kernels/cuda/product_launch.hpp"
-#include "gpu/transformer/kernels/host/host_kernels.hpp"
+#include "gpu/llm/transformer/kernels/cuda/cuda_kernels.hpp"
+#include "gpu/llm/transformer/kernels/cuda/product_launch.hpp"
+#include "gpu/llm/transformer/kernels/host/host_kernels.hpp"
 #include "tests/catch.hpp"
-#include "tests/gpu/transformer/default_kernels.hpp"
+#include "tests/gpu/llm/transformer/default_kernels.hpp"
 #include "tests/simt/transformer/quantised_matrix.hpp"
 
 using namespace tempera;

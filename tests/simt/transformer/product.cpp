@@ -6,7 +6,7 @@
 
 #include "base/error.hpp"
 #include "gpu/device/tensor_core.hpp"
-#include "gpu/transformer/kernels/cuda/product_launch.hpp"
+#include "gpu/llm/transformer/kernels/cuda/product_launch.hpp"
 #include "tests/catch.hpp"
 #include "tests/simt/transformer/planted_barriers.hpp"
 #include "tests/simt/transformer/product_problem.hpp"

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "gpu/transformer/kernels/cuda/product_launch.hpp"
+#include "gpu/llm/transformer/kernels/cuda/product_launch.hpp"
 #include "tests/catch.hpp"
 #include "tests/simt/transformer/contract.hpp"
 

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "gpu/device/tensor_core.hpp"
-#include "gpu/transformer/weights/dequantise.hpp"
-#include "gpu/transformer/weights/packed_matrix.hpp"
-#include "tests/gpu/transformer/weights/quantised_bytes.hpp"
+#include "gpu/llm/transformer/weights/dequantise.hpp"
+#include "gpu/llm/transformer/weights/packed_matrix.hpp"
+#include "tests/gpu/llm/transformer/weights/quantised_bytes.hpp"
 #include "tests/simt/transformer/contract.hpp"
 
 namespace tempera::tests {

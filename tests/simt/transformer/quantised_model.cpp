@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "gpu/transformer/architectures/llama.hpp"
-#include "gpu/transformer/kernels/cuda/cuda_kernels.hpp"
-#include "gpu/transformer/transformer.hpp"
+#include "gpu/llm/transformer/architectures/llama.hpp"
+#include "gpu/llm/transformer/kernels/cuda/cuda_kernels.hpp"
+#include "gpu/llm/transformer/transformer.hpp"
 #include "tests/catch.hpp"
-#include "tests/gpu/transformer/default_kernels.hpp"
-#include "tests/gpu/transformer/weights/quantised_bytes.hpp"
+#include "tests/gpu/llm/transformer/default_kernels.hpp"
+#include "tests/gpu/llm/transformer/weights/quantised_bytes.hpp"
 
 namespace tempera::gpu {
 

@@ -1,6 +1,6 @@
 // The two kernels of a recurrent layer on fibers against the host's form of tensor-core: answers
 // and every byte of every state, for records that begin, go on, cross checkpoints and share them.
-#include "gpu/transformer/kernels/cuda/recurrence.cuh"
+#include "gpu/llm/transformer/kernels/cuda/recurrence.cuh"
 
 #include "tests/catch.hpp"
 #include "tests/simt/transformer/planted_barriers.hpp"

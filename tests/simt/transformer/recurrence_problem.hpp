@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "gpu/device/simt/simt.hpp"
-#include "gpu/transformer/kernels/recurrent_kernels.hpp"
-#include "tests/gpu/transformer/default_kernels.hpp"
-#include "tests/gpu/transformer/pages_at.hpp"
+#include "gpu/llm/transformer/kernels/recurrent_kernels.hpp"
+#include "tests/gpu/llm/transformer/default_kernels.hpp"
+#include "tests/gpu/llm/transformer/pages_at.hpp"
 #include "tests/simt/transformer/contract.hpp"
 
 namespace tempera::tests {

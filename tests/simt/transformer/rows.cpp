@@ -1,15 +1,15 @@
-#include "gpu/transformer/kernels/cuda/rows.cuh"
+#include "gpu/llm/transformer/kernels/cuda/rows.cuh"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
 
-#include "gpu/transformer/cache/page_shape.hpp"
-#include "gpu/transformer/kernels/cuda/rotary.cuh"
-#include "gpu/transformer/kernels/cuda/token_step.cuh"
+#include "gpu/llm/transformer/cache/page_shape.hpp"
+#include "gpu/llm/transformer/kernels/cuda/rotary.cuh"
+#include "gpu/llm/transformer/kernels/cuda/token_step.cuh"
 #include "tests/catch.hpp"
-#include "tests/gpu/transformer/pages_at.hpp"
+#include "tests/gpu/llm/transformer/pages_at.hpp"
 #include "tests/simt/transformer/contract.hpp"
 
 using namespace tempera;

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "base/error.hpp"
-#include "gpu/transformer/kernels/cuda/cuda_device.cuh"
+#include "gpu/llm/transformer/kernels/cuda/cuda_device.cuh"
 #include "tests/catch.hpp"
 #include "tests/simt/transformer/forwarding_kernels.hpp"
 #include "tests/simt/transformer/step_history.hpp"

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <numeric>
 
-#include "gpu/transformer/architectures/qwen3_5.hpp"
-#include "gpu/transformer/kernels/kernels.hpp"
-#include "gpu/transformer/random_transformer.hpp"
-#include "tests/gpu/transformer/architectures/formula_tensors.hpp"
-#include "tests/gpu/transformer/default_kernels.hpp"
+#include "gpu/llm/transformer/architectures/qwen3_5.hpp"
+#include "gpu/llm/transformer/kernels/kernels.hpp"
+#include "gpu/llm/transformer/random_transformer.hpp"
+#include "tests/gpu/llm/transformer/architectures/formula_tensors.hpp"
+#include "tests/gpu/llm/transformer/default_kernels.hpp"
 
 namespace tempera::tests {
 

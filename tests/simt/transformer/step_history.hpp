@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "gpu/transformer/architectures/qwen3.hpp"
-#include "gpu/transformer/transformer.hpp"
+#include "gpu/llm/transformer/architectures/qwen3.hpp"
+#include "gpu/llm/transformer/transformer.hpp"
 
 namespace tempera::tests {
 

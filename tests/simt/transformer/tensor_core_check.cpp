@@ -1,7 +1,7 @@
-#include "gpu/transformer/kernels/cuda/tensor_core_check.hpp"
+#include "gpu/llm/transformer/kernels/cuda/tensor_core_check.hpp"
 
 #include "gpu/device/planted_fault.hpp"
-#include "gpu/transformer/kernels/cuda/cuda_kernels.hpp"
+#include "gpu/llm/transformer/kernels/cuda/cuda_kernels.hpp"
 #include "tests/bad_input.hpp"
 #include "tests/catch.hpp"
 

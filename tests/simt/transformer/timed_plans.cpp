@@ -1,5 +1,5 @@
 // Plans by the clock: which candidate is kept, and what a file of earlier times is worth.
-#include "gpu/transformer/kernels/cuda/timed_plans.hpp"
+#include "gpu/llm/transformer/kernels/cuda/timed_plans.hpp"
 
 #include <fstream>
 #include <nlohmann/json.hpp>

@@ -2,12 +2,12 @@
 // the head, tokens that stay on the device, and graphs; bit for bit against the host.
 #include "gpu/device/device_system.hpp"
 #include "gpu/device/planted_fault.hpp"
-#include "gpu/engine/engine.hpp"
-#include "gpu/sampler/parallel_power_tempering.hpp"
-#include "gpu/transformer/kernels/cuda/cuda_device.cuh"
-#include "gpu/transformer/random_transformer.hpp"
+#include "gpu/core/engine/engine.hpp"
+#include "gpu/core/sampler/parallel_power_tempering.hpp"
+#include "gpu/llm/transformer/kernels/cuda/cuda_device.cuh"
+#include "gpu/llm/transformer/random_transformer.hpp"
 #include "tests/catch.hpp"
-#include "tests/gpu/transformer/default_kernels.hpp"
+#include "tests/gpu/llm/transformer/default_kernels.hpp"
 #include "tests/simt/transformer/forwarding_kernels.hpp"
 #include "tests/simt/transformer/step_history.hpp"
 

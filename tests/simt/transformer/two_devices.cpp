@@ -4,7 +4,7 @@
 #include <set>
 
 #include "gpu/device/device.hpp"
-#include "gpu/transformer/random_transformer.hpp"
+#include "gpu/llm/transformer/random_transformer.hpp"
 #include "tests/catch.hpp"
 #include "tests/gpu/session/heard.hpp"
 #include "tests/simt/transformer/forwarding_kernels.hpp"

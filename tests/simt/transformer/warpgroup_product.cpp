@@ -1,6 +1,6 @@
 // Products by steps that four warps take together, by every block that there is code for, against
 // the contract.
-#include "gpu/transformer/kernels/cuda/warpgroup_product.cuh"
+#include "gpu/llm/transformer/kernels/cuda/warpgroup_product.cuh"
 
 #include <algorithm>
 #include <cmath>
@@ -9,8 +9,8 @@
 
 #include "base/error.hpp"
 #include "gpu/device/tensor_core.hpp"
-#include "gpu/transformer/kernels/cuda/warpgroup_check.hpp"
-#include "gpu/transformer/kernels/cuda/warpgroup_plan.hpp"
+#include "gpu/llm/transformer/kernels/cuda/warpgroup_check.hpp"
+#include "gpu/llm/transformer/kernels/cuda/warpgroup_plan.hpp"
 #include "tests/simt/transformer/product_problem.hpp"
 
 namespace tempera::warpgroup_product_test {

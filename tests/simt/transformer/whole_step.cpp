@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "gpu/transformer/kernels/cuda/cuda_kernels.hpp"
-#include "gpu/transformer/kernels/cuda/product_plan.hpp"
-#include "gpu/transformer/kernels/host/host_kernels.hpp"
-#include "gpu/transformer/random_transformer.hpp"
+#include "gpu/llm/transformer/kernels/cuda/cuda_kernels.hpp"
+#include "gpu/llm/transformer/kernels/cuda/product_plan.hpp"
+#include "gpu/llm/transformer/kernels/host/host_kernels.hpp"
+#include "gpu/llm/transformer/random_transformer.hpp"
 #include "tests/catch.hpp"
-#include "tests/gpu/transformer/default_kernels.hpp"
+#include "tests/gpu/llm/transformer/default_kernels.hpp"
 #include "tests/simt/transformer/contract_model.hpp"
 #include "tests/simt/transformer/forwarding_kernels.hpp"
 

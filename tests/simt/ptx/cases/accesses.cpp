@@ -8,13 +8,13 @@
 #include <sstream>
 #include <string_view>
 
-#include "gpu/transformer/cache/page_shape.hpp"
-#include "gpu/transformer/kernels/cuda/attention_launch.hpp"
-#include "gpu/transformer/kernels/cuda/product_launch.hpp"
-#include "gpu/transformer/kernels/cuda/rows.cuh"
-#include "gpu/transformer/kernels/cuda/warpgroup_plan.hpp"
+#include "gpu/llm/transformer/cache/page_shape.hpp"
+#include "gpu/llm/transformer/kernels/cuda/attention_launch.hpp"
+#include "gpu/llm/transformer/kernels/cuda/product_launch.hpp"
+#include "gpu/llm/transformer/kernels/cuda/rows.cuh"
+#include "gpu/llm/transformer/kernels/cuda/warpgroup_plan.hpp"
 #include "tests/catch.hpp"
-#include "tests/gpu/transformer/pages_at.hpp"
+#include "tests/gpu/llm/transformer/pages_at.hpp"
 #include "tests/simt/transformer/contract.hpp"
 
 namespace tempera::lab::ptx {

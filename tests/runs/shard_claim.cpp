@@ -1,0 +1,298 @@
+#include "runs/shard_claim.hpp"
+
+#include <atomic>
+#include <thread>
+
+#include "runs/shard_environment.hpp"
+#include "tests/runs/shard_runs.hpp"
+
+namespace tempera::gpu {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr ClaimTimes short_times{milliseconds(20), milliseconds(300)};
+/// For an owner that lives: on a busy machine it may not count for a while.
+constexpr ClaimTimes patient_times{milliseconds(20), milliseconds(600'000)};
+
+/// What a process of another machine writes into its claim.
+void write_claim(const std::filesystem::path& file, std::uint64_t beats, bool has_ended = false) {
+  std::filesystem::create_directories(file.parent_path());
+  std::ofstream(file) << nlohmann::json{{"host", "far"}, {"process", 7},   {"system", "another"},
+                                        {"start", "1"},  {"beats", beats}, {"has_ended", has_ended}}
+                             .dump()
+                      << '\n';
+}
+
+using Variables = std::map<std::string, std::string>;
+
+std::optional<LaunchedShard> launched(const Variables& variables) {
+  return launched_shard([&](const std::string& name) {
+    const auto found = variables.find(name);
+    return found == variables.end() ? std::nullopt : std::optional(found->second);
+  });
+}
+
+}  // namespace
+
+TEST_CASE("a shard is drawn by one process at a time") {
+  const test::TemporaryFolder work;
+  const Shard shard{2, 3};
+  {
+    const ShardClaim claim(work / "run", shard, {}, patient_times);
+    require_bad_input([&] { ShardClaim(work / "run", shard, {}, patient_times); },
+                      {"shard-2-of-3", "is being drawn by process", "end it first"});
+    const ShardClaim other(work / "run", {3, 3}, {}, short_times);
+  }
+  ShardClaim again(work / "run", shard, {}, short_times);
+  again.require_held();
+}
+
+TEST_CASE("of many who claim a shard at once, one has it") {
+  const test::TemporaryFolder work;
+  write_claim(work / "run/claims/shard-1-of-1.1", 3, true);
+  std::atomic<int> held{0};
+  std::atomic<int> refused{0};
+  std::vector<std::unique_ptr<ShardClaim>> claims(8);
+  std::vector<std::thread> threads;
+  for (auto& claim : claims)
+    threads.emplace_back([&] {
+      try {
+        claim = std::make_unique<ShardClaim>(work / "run", Shard{1, 1}, nullptr, patient_times);
+        ++held;
+      } catch (const BadInput&) {
+        ++refused;
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  CHECK(held == 1);
+  CHECK(refused == 7);
+}
+
+TEST_CASE("another machine's claim is taken over once it shows no life") {
+  const test::TemporaryFolder work;
+  const Shard shard{1, 2};
+  const auto file = work / "run/claims/shard-1-of-2.1";
+  std::string heard;
+  const auto say = [&](const std::string& text) { heard += text + '\n'; };
+  SECTION("its owner has ended") {
+    write_claim(file, 9, true);
+    ShardClaim(work / "run", shard, say, short_times).require_held();
+    CHECK(heard.empty());
+  }
+  SECTION("its owner is dead") {
+    write_claim(file, 9);
+    ShardClaim(work / "run", shard, say, short_times).require_held();
+    CHECK(heard.find("shard 1/2 is claimed by process 7 on far") == 0);
+    CHECK(heard.find("takes shard 1/2 over from process 7 on far") != std::string::npos);
+  }
+  SECTION("its owner was a process of this machine") {
+    std::string line;
+    {
+      const ShardClaim claim(work / "run", shard, say, short_times);
+      std::getline(std::ifstream(file), line);
+    }
+    auto json = nlohmann::json::parse(line);
+    json["start"] = "before this one";
+    json["has_ended"] = false;
+    std::ofstream(file) << json.dump() << '\n';
+    ShardClaim(work / "run", shard, say, {milliseconds(20), std::chrono::hours(1)}).require_held();
+    CHECK(heard.empty());
+  }
+  SECTION("its owner lives") {
+    write_claim(file, 1);
+    std::atomic<bool> is_over{false};
+    std::thread owner([&] {
+      for (std::uint64_t beats = 2; !is_over; ++beats) {
+        std::this_thread::sleep_for(milliseconds(20));
+        write_claim(file, beats);
+      }
+    });
+    require_bad_input([&] { ShardClaim(work / "run", shard, say, patient_times); },
+                      {"is being drawn by process 7 on far"});
+    is_over = true;
+    owner.join();
+  }
+}
+
+TEST_CASE("an owner that counts just as it is taken over is given the time to see it") {
+  const test::TemporaryFolder work;
+  const Shard shard{1, 2};
+  const auto file = work / "run/claims/shard-1-of-2.1";
+  // Half of the patience is what a busy machine may keep this thread waiting.
+  const ClaimTimes times{milliseconds(10), milliseconds(2000)};
+  const bool is_alive = GENERATE(true, false);
+  write_claim(file, 9);
+  std::chrono::steady_clock::time_point taken;
+  // The newcomer has looked for the last time, and makes its claim next.
+  const auto say = [&](const std::string& text) {
+    if (!text.starts_with("takes ")) return;
+    if (is_alive) write_claim(file, 10);
+    taken = std::chrono::steady_clock::now();
+  };
+  ShardClaim claim(work / "run", shard, say, times);
+  const auto waited = std::chrono::steady_clock::now() - taken;
+  CHECK((waited >= times.patience / 2) == is_alive);
+  claim.require_held();
+}
+
+TEST_CASE("an owner that stood still writes no more once its shard was taken over") {
+  const test::TemporaryFolder work;
+  const Shard shard{1, 2};
+  // It never shows life again: its next beat would come after the test.
+  ShardClaim claim(work / "run", shard, {}, {std::chrono::hours(1), milliseconds(40)});
+  ClaimedDisk disk(claim);
+  disk.replace(work / "before", "");
+  std::this_thread::sleep_for(milliseconds(30));
+  disk.replace(work / "still its own", "");
+  write_claim(work / "run/claims/shard-1-of-2.2", 1);
+  std::this_thread::sleep_for(milliseconds(30));
+  CHECK_THROWS_AS(disk.replace(work / "after", ""), ClaimLost);
+  CHECK_FALSE(std::filesystem::exists(work / "after"));
+  try {
+    claim.require_held();
+  } catch (const ClaimLost& lost) {
+    CHECK(std::string(lost.what()).find("was taken over by process 7 on far") != std::string::npos);
+  }
+}
+
+TEST_CASE("an owner that stood still learns of it from its own next sign of life") {
+  const test::TemporaryFolder work;
+  // It counts again before it writes again, and need not look for long after that.
+  ShardClaim claim(work / "run", {1, 2}, {}, {milliseconds(5), std::chrono::hours(1)});
+  write_claim(work / "run/claims/shard-1-of-2.2", 1);
+  const auto is_held = [&] {
+    try {
+      claim.require_held();
+      return true;
+    } catch (const ClaimLost&) {
+      return false;
+    }
+  };
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(600);
+  while (is_held() && std::chrono::steady_clock::now() < end)
+    std::this_thread::sleep_for(milliseconds(5));
+  CHECK_FALSE(is_held());
+}
+
+TEST_CASE("an owner that stood still tells a file that its successor removed from a lost one") {
+  TableModel model = dealt_model();
+  const test::TemporaryFolder work;
+  const SamplingSettings settings = dealt_settings();
+  const Shard shard{1, 2};
+  const auto config = config_of_shard(settings, shard);
+  const auto waiting = work / "run/shard-1-of-2/waiting-0.jsonl";
+  const bool is_taken_over = GENERATE(true, false);
+  ShardFolder folder(work / "run", shard, {}, {std::chrono::hours(1), std::chrono::hours(2)});
+  JobWatcher watcher;
+  watcher.stop = [&] {
+    if (std::filesystem::remove(waiting) && is_taken_over)
+      write_claim(work / "run/claims/shard-1-of-2.2", 1);
+    return false;
+  };
+  const auto draw = [&] {
+    ListedRuns deal(dealt_runs(settings, shard.number, shard.of));
+    Job job(model, settings, numbers_of, &folder.open(config), watcher, {.checkpoint_seconds = 0.0},
+            &deal);
+    folder.while_held([&] { job.run(); });
+  };
+  if (is_taken_over)
+    CHECK_THROWS_AS(draw(), ClaimLost);
+  else
+    require_bad_input(draw, {"waiting-0.jsonl", "cannot be read"});
+}
+
+TEST_CASE("launchers say which shard a process is") {
+  CHECK_FALSE(launched({}));
+  const auto is = [](const std::optional<LaunchedShard>& found, const Shard& shard, bool ranks) {
+    return found && found->shard == shard && found->are_ranks == ranks;
+  };
+  CHECK(is(launched({{"OMPI_COMM_WORLD_RANK", "2"}, {"OMPI_COMM_WORLD_SIZE", "4"}}), {3, 4}, true));
+  CHECK(is(launched({{"PMI_RANK", "0"}, {"PMI_SIZE", "4"}}), {1, 4}, true));
+  CHECK(is(launched({{"SLURM_STEP_ID", "0"}, {"SLURM_PROCID", "1"}, {"SLURM_NTASKS", "2"}}), {2, 2},
+           true));
+  // A batch script is no step, whatever its job could run.
+  CHECK_FALSE(launched({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "8"}}));
+  const Variables array{{"SLURM_ARRAY_TASK_ID", "7"},
+                        {"SLURM_ARRAY_TASK_COUNT", "4"},
+                        {"SLURM_ARRAY_TASK_MIN", "3"},
+                        {"SLURM_ARRAY_TASK_STEP", "2"}};
+  CHECK(is(launched(array), {3, 4}, false));
+  CHECK(launched(array)->said.find("SLURM_ARRAY_TASK_ID=7") == 0);
+  // One alone is no shard.
+  CHECK_FALSE(launched({{"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_SIZE", "1"}}));
+  CHECK_FALSE(launched({{"SLURM_ARRAY_TASK_ID", "7"}, {"SLURM_ARRAY_TASK_COUNT", "1"}}));
+
+  // Each launcher's variables beside those of every later one: the earlier decides, also where it
+  // has started a single rank.
+  const std::vector<std::pair<std::string, std::string>> launchers{
+      {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
+      {"PMI_RANK", "PMI_SIZE"},
+      {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS"},
+      {"SLURM_PROCID", "SLURM_NTASKS"}};
+  for (std::size_t first = 0; first < launchers.size(); ++first)
+    for (std::size_t later = first + 1; later < launchers.size(); ++later)
+      for (const std::size_t ranks : {1U, 2U, 3U}) {
+        Variables variables{{"SLURM_STEP_ID", "0"}};
+        variables[launchers[later].first] = "0";
+        variables[launchers[later].second] = "4";
+        variables[launchers[first].first] = std::to_string(ranks - 1);
+        variables[launchers[first].second] = std::to_string(ranks);
+        CAPTURE(launchers[first].second, launchers[later].second, ranks);
+        if (ranks == 1)
+          CHECK_FALSE(launched(variables));
+        else
+          CHECK(is(launched(variables), {ranks, ranks}, true));
+        // A launcher that sets one of its two variables says nothing.
+        variables.erase(launchers[first].second);
+        if (launchers[first].first != launchers[later].first)
+          CHECK(is(launched(variables), {1, 4}, true));
+      }
+
+  const auto with = [](Variables variables, const std::string& name, const std::string& value) {
+    variables[name] = value;
+    return variables;
+  };
+  require_bad_input([&] { launched(with(array, "SLURM_ARRAY_TASK_ID", "4")); },
+                    {"SLURM_ARRAY_TASK_ID", "has gaps", "--shard I/N"});
+  require_bad_input([&] { launched(with(array, "SLURM_ARRAY_TASK_ID", "99")); }, {"has gaps"});
+  require_bad_input([&] { launched(with(array, "SLURM_ARRAY_TASK_COUNT", "x")); },
+                    {"SLURM_ARRAY_TASK_COUNT", "no whole number"});
+  require_bad_input(
+      [&] {
+        launched(with(with(array, "OMPI_COMM_WORLD_RANK", "0"), "OMPI_COMM_WORLD_SIZE", "2"));
+      },
+      {"whose tasks have ranks"});
+  require_bad_input(
+      [&] {
+        launched({{"PMI_RANK", "4"}, {"PMI_SIZE", "4"}});
+      },
+      {"PMI_RANK", "is 4 of 4"});
+}
+
+TEST_CASE("a shard's text and folder name are read strictly") {
+  CHECK(read_shard("3/8", "--shard") == Shard{3, 8});
+  for (const char* text :
+       {"", "3", "0/8", "9/8", "03/8", "3/8 ", "-1/8", "3/65537", "a/b", "3/8/9"})
+    require_bad_input([&] { read_shard(text, "--shard"); }, {"--shard", "I/N"});
+  CHECK(shard_of_folder("shard-3-of-8") == Shard{3, 8});
+  CHECK_FALSE(shard_of_folder("shard-9-of-8"));
+  CHECK_FALSE(shard_of_folder("shard-1-of-2.bak"));
+  CHECK_FALSE(shard_of_folder("merged"));
+}
+
+TEST_CASE("rank 0 waits for all shards, but not for one that was left") {
+  TableModel model = dealt_model();
+  const test::TemporaryFolder work;
+  const SamplingSettings settings = dealt_settings();
+  const auto run = work / "run";
+  const auto never = [] { return false; };
+  draw_shards(model, settings, run, 2);
+  CHECK(wait_for_shards(run, 2, milliseconds(100), never));
+  std::filesystem::remove(run / "shard-2-of-2/summary.json");
+  require_bad_input([&] { wait_for_shards(run, 2, milliseconds(100), never); },
+                    {"shard-2-of-2", "was left unfinished", "--shard 2/2"});
+  CHECK_FALSE(wait_for_shards(run, 2, milliseconds(100), [] { return true; }));
+}
+
+}  // namespace tempera::gpu
