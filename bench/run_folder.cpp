@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "bench/seconds_of.hpp"
+#include "gpu/llm/models/opened_model.hpp"
 #include "runs/ended_round.hpp"
 #include "runs/job.hpp"
-#include "gpu/llm/models/opened_model.hpp"
 
 using namespace tempera;
 using bench::seconds_of;

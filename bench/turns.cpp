@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "gpu/device/thread_limit.hpp"
 #include "gpu/core/lottery/lottery.hpp"
 #include "gpu/core/lottery/rows/row_lottery.hpp"
+#include "gpu/device/thread_limit.hpp"
 #include "gpu/llm/transformer/default_kernels.hpp"
 #include "gpu/llm/transformer/transformer.hpp"
 

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "runs/run_folder.hpp"
 #include "gpu/session/prompt_plans.hpp"
+#include "runs/run_folder.hpp"
 
 namespace tempera::gpu {
 

@@ -6,10 +6,10 @@
 
 #include "base/error.hpp"
 #include "base/json_document.hpp"
-#include "runs/run_folder.hpp"
-#include "runs/run_lines.hpp"
 #include "gpu/core/lottery/exponential.hpp"
 #include "gpu/session/json_line.hpp"
+#include "runs/run_folder.hpp"
+#include "runs/run_lines.hpp"
 
 namespace tempera::gpu {
 namespace {

@@ -4,12 +4,12 @@
 #include <limits>
 
 #include "base/error.hpp"
+#include "gpu/core/lottery/exponential.hpp"
+#include "gpu/core/statistics/foreign_state.hpp"
+#include "gpu/session/answer_text.hpp"
 #include "runs/ended_round.hpp"
 #include "runs/part_line.hpp"
 #include "runs/run_lines.hpp"
-#include "gpu/core/lottery/exponential.hpp"
-#include "gpu/session/answer_text.hpp"
-#include "gpu/core/statistics/foreign_state.hpp"
 
 namespace tempera::gpu {
 struct Job::ActiveRun {

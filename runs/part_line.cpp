@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
-#include "runs/run_folder.hpp"
 #include "gpu/core/statistics/foreign_state.hpp"
+#include "runs/run_folder.hpp"
 
 namespace tempera::gpu {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "runs/line_place.hpp"
 #include "gpu/core/statistics/tempering_statistics.hpp"
+#include "runs/line_place.hpp"
 
 namespace tempera::gpu {
 

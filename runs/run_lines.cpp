@@ -6,10 +6,10 @@
 
 #include "base/error.hpp"
 #include "base/json_document.hpp"
-#include "runs/part_line.hpp"
-#include "runs/run_folder.hpp"
 #include "gpu/core/lottery/exponential.hpp"
 #include "gpu/session/json_line.hpp"
+#include "runs/part_line.hpp"
+#include "runs/run_folder.hpp"
 
 namespace tempera::gpu {
 namespace {

@@ -7,9 +7,9 @@
 #include <string>
 
 #include "base/json_document.hpp"
+#include "gpu/core/statistics/tempering_statistics.hpp"
 #include "gpu/session/prompt_plans.hpp"
 #include "gpu/session/sampling_settings.hpp"
-#include "gpu/core/statistics/tempering_statistics.hpp"
 
 namespace tempera::gpu {
 

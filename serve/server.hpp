@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "runs/shard.hpp"
 #include "gpu/llm/models/opened_model.hpp"
 #include "gpu/session/session_options.hpp"
+#include "runs/shard.hpp"
 #include "serve/http/http_server.hpp"
 #include "serve/protocol/generation_request.hpp"
 

@@ -8,11 +8,11 @@
 
 #include "base/error.hpp"
 #include "base/in_quotes.hpp"
-#include "gpu/device/device_system.hpp"
 #include "gpu/core/lottery/rows/row_lottery.hpp"
 #include "gpu/core/model/forwarding_model.hpp"
 #include "gpu/core/sampler/parallel_power_tempering.hpp"
 #include "gpu/core/sampler/sweep.hpp"
+#include "gpu/device/device_system.hpp"
 #include "gpu/llm/transformer/default_kernels.hpp"
 #include "gpu/llm/transformer/kernels/cuda/cuda_kernels.hpp"
 #include "gpu/llm/transformer/kernels/device_arithmetic.hpp"

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "gpu/core/statistics/sampling_progress.hpp"
 #include "gpu/session/resolve.hpp"
 #include "gpu/session/session.hpp"
-#include "gpu/core/statistics/sampling_progress.hpp"
 
 namespace tempera::cli {
 

@@ -14,9 +14,9 @@
 #include "gpu/device/thread_limit.hpp"
 #include "gpu/session/defaults.hpp"
 #include "gpu/session/prompt_file.hpp"
+#include "lab/enumerate/finite_model_file.hpp"
 #include "runs/ladders/resolve_ladder.hpp"
 #include "runs/ladders/swap_schedule.hpp"
-#include "lab/enumerate/finite_model_file.hpp"
 
 namespace tempera::cli {
 namespace {

@@ -9,8 +9,8 @@
 #include "base/regular_file.hpp"
 #include "cli/commands/command.hpp"
 #include "cli/terminal/option_values.hpp"
-#include "runs/run_speed.hpp"
 #include "lab/drawing/run_plot.hpp"
+#include "runs/run_speed.hpp"
 
 namespace tempera::cli {
 namespace {

@@ -23,11 +23,11 @@
 #include "cli/terminal/standard_streams.hpp"
 #include "gpu/device/device_system.hpp"
 #include "gpu/device/thread_limit.hpp"
-#include "runs/job.hpp"
 #include "gpu/session/defaults.hpp"
 #include "gpu/session/presets.hpp"
 #include "gpu/session/prompt_file.hpp"
 #include "gpu/session/resolve.hpp"
+#include "runs/job.hpp"
 
 namespace tempera::cli {
 namespace {

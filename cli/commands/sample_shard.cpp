@@ -7,11 +7,11 @@
 #include "base/json_document.hpp"
 #include "cli/terminal/interruption.hpp"
 #include "cli/terminal/version.hpp"
+#include "gpu/llm/models/model_digest.hpp"
+#include "gpu/llm/models/named_model.hpp"
 #include "runs/merge.hpp"
 #include "runs/part_line.hpp"
 #include "runs/shard_environment.hpp"
-#include "gpu/llm/models/model_digest.hpp"
-#include "gpu/llm/models/named_model.hpp"
 
 namespace tempera::cli {
 namespace {

@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
-#include "runs/shard_folder.hpp"
 #include "gpu/session/sampling_settings.hpp"
+#include "runs/shard_folder.hpp"
 
 namespace tempera::cli {
 

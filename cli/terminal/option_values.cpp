@@ -8,10 +8,10 @@
 
 #include "base/error.hpp"
 #include "base/in_quotes.hpp"
-#include "gpu/device/device_system.hpp"
-#include "gpu/device/thread_limit.hpp"
 #include "gpu/core/sampler/ladder.hpp"
 #include "gpu/core/sampler/stages.hpp"
+#include "gpu/device/device_system.hpp"
+#include "gpu/device/thread_limit.hpp"
 
 namespace tempera::cli {
 namespace {

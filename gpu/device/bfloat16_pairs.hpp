@@ -14,7 +14,7 @@ namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
 constexpr std::size_t pair_inputs = 2;
 /// Pairs of a segment. Its even pairs are one chain of sums, its odd pairs another.
 constexpr std::size_t segment_pairs = 16;
-constexpr std::size_t segment_inputs = segment_pairs * pair_inputs;
+constexpr std::size_t pair_segment_inputs = segment_pairs * pair_inputs;
 
 /// x, or the zero of its sign if x is subnormal.
 inline float flushed(float x) {

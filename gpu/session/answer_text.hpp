@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "gpu/session/sample_request.hpp"
 #include "gpu/llm/text/token_text.hpp"
+#include "gpu/session/sample_request.hpp"
 
 namespace tempera::gpu {
 

@@ -13,11 +13,11 @@
 #include "base/error.hpp"
 #include "gpu/device/device_system.hpp"
 #include "gpu/llm/models/named_model.hpp"
+#include "gpu/llm/text/token_limit.hpp"
 #include "gpu/session/cost.hpp"
 #include "gpu/session/defaults.hpp"
 #include "gpu/session/presets.hpp"
 #include "gpu/session/sampling_settings.hpp"
-#include "gpu/llm/text/token_limit.hpp"
 
 namespace tempera::gpu {
 namespace {

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "gpu/core/model/arithmetic.hpp"
+#include "gpu/llm/transformer/architectures/rope_factors.hpp"
 #include "gpu/session/draw_answers.hpp"
 #include "gpu/session/sampler_settings.hpp"
-#include "gpu/llm/transformer/architectures/rope_factors.hpp"
 
 namespace tempera::gpu {
 

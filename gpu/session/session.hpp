@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "gpu/llm/text/token_text.hpp"
 #include "gpu/session/cache_admission.hpp"
 #include "gpu/session/listener.hpp"
 #include "gpu/session/sample_request.hpp"
 #include "gpu/session/saved_progress.hpp"
 #include "gpu/session/session_options.hpp"
-#include "gpu/llm/text/token_text.hpp"
 
 namespace tempera::gpu {
 

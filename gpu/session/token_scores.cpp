@@ -3,9 +3,9 @@
 #include <limits>
 
 #include "base/error.hpp"
-#include "gpu/device/device.hpp"
 #include "gpu/core/lottery/rows/row_lottery.hpp"
 #include "gpu/core/sampler/ladder.hpp"
+#include "gpu/device/device.hpp"
 
 namespace tempera::gpu {
 

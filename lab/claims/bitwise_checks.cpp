@@ -4,8 +4,6 @@
 #include <map>
 #include <numbers>
 
-#include "gpu/device/device_memory.hpp"
-#include "gpu/device/thread_limit.hpp"
 #include "gpu/core/engine/engine.hpp"
 #include "gpu/core/lottery/rows/row_lottery.hpp"
 #include "gpu/core/model/language_model.hpp"
@@ -17,6 +15,8 @@
 #include "gpu/core/sampler/score_record.hpp"
 #include "gpu/core/sampler/stages.hpp"
 #include "gpu/core/sampler/sweep.hpp"
+#include "gpu/device/device_memory.hpp"
+#include "gpu/device/thread_limit.hpp"
 #include "gpu/session/draw_answers.hpp"
 #include "lab/claims/checks.hpp"
 #include "lab/claims/program_functions.hpp"

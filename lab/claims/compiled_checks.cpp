@@ -1,7 +1,7 @@
-#include "gpu/device/device.hpp"
 #include "gpu/core/lottery/philox.hpp"
 #include "gpu/core/lottery/winner.hpp"
 #include "gpu/core/sampler/progress.hpp"
+#include "gpu/device/device.hpp"
 #include "lab/claims/checks.hpp"
 #include "lab/claims/program_functions.hpp"
 #include "lab/defects/gallery.hpp"

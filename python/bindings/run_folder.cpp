@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "runs/job.hpp"
 #include "python/bindings/bindings.hpp"
+#include "runs/job.hpp"
 
 namespace tempera::python {
 namespace {

@@ -3,8 +3,8 @@
 #include <functional>
 #include <optional>
 
-#include "runs/ladders/resolve_ladder.hpp"
 #include "python/bindings/bindings.hpp"
+#include "runs/ladders/resolve_ladder.hpp"
 
 namespace tempera::python {
 namespace {

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "gpu/llm/models/opened_model.hpp"
 #include "gpu/core/statistics/sampling_progress.hpp"
+#include "gpu/llm/models/opened_model.hpp"
 #include "runs/ladders/resolve_comparison.hpp"
 
 namespace tempera::gpu {

@@ -12,9 +12,9 @@
 #include <string_view>
 #include <vector>
 
+#include "gpu/session/session.hpp"
 #include "runs/run_folder.hpp"
 #include "runs/shard.hpp"
-#include "gpu/session/session.hpp"
 #include "serve/batches/batch.hpp"
 #include "serve/batches/batch_shards.hpp"
 #include "serve/batches/stored_files.hpp"

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "gpu/session/token_alternatives.hpp"
 #include "gpu/llm/text/token_text.hpp"
+#include "gpu/session/token_alternatives.hpp"
 
 namespace tempera::serve {
 

@@ -13,11 +13,11 @@
 #include <string>
 #include <vector>
 
+#include "gpu/core/statistics/tempering_statistics.hpp"
 #include "gpu/llm/models/opened_model.hpp"
 #include "gpu/session/saved_progress.hpp"
 #include "gpu/session/session.hpp"
 #include "gpu/session/token_alternatives.hpp"
-#include "gpu/core/statistics/tempering_statistics.hpp"
 #include "serve/http/exchange.hpp"
 #include "serve/sessions/counters.hpp"
 #include "serve/sessions/resolved_generation.hpp"

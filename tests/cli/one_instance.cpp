@@ -18,7 +18,8 @@ struct Kernel {
   bool is_coroutine;
 };
 
-/// The kernels that are templates, as gpu/core/sampler/instances.cpp lists them, and those that are not.
+/// The kernels that are templates, as gpu/core/sampler/instances.cpp lists them, and those that are
+/// not.
 std::vector<Kernel> listed_kernels() {
   std::vector<Kernel> kernels{{"::sweep(std::vector<tempera::gpu::Record", false},
                               {"::extend(tempera::gpu::Record&", true},

@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <vector>
 
-#include "gpu/device/device_memory.hpp"
 #include "gpu/core/lottery/cuda/queue_draw.cuh"
 #include "gpu/core/lottery/draw_address.hpp"
 #include "gpu/core/lottery/rows/row_lottery.hpp"
+#include "gpu/device/device_memory.hpp"
 #include "gpu/llm/transformer/kernels/kernels.hpp"
 #include "gpu/llm/transformer/weights/filled_tensors.hpp"
 #include "tests/devices/device_rates.hpp"

@@ -7,9 +7,9 @@
 #include <fstream>
 #include <iterator>
 
-#include "runs/job.hpp"
 #include "gpu/core/model/forwarding_model.hpp"
 #include "gpu/llm/transformer/random_transformer.hpp"
+#include "runs/job.hpp"
 #include "tests/catch.hpp"
 #include "tests/devices/tempered_bits.hpp"
 #include "tests/gpu/llm/transformer/recurrent_model.hpp"

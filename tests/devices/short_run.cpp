@@ -1,7 +1,7 @@
 // Part 5: a short run of every kernel, for compute-sanitizer, which makes kernels many times
 // slower. On fibers short_run_kernels.cpp holds what it launches against checks/device_code.txt.
-#include "gpu/device/device_system.hpp"
 #include "gpu/core/lottery/rows/row_lottery.hpp"
+#include "gpu/device/device_system.hpp"
 #include "gpu/llm/transformer/kernels/cuda/cuda_kernels.hpp"
 #include "gpu/llm/transformer/random_transformer.hpp"
 #include "tests/devices/logits.hpp"

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <map>
 
-#include "gpu/device/device_system.hpp"
 #include "gpu/core/lottery/rows/row_lottery.hpp"
 #include "gpu/core/sampler/extend.hpp"
 #include "gpu/core/sampler/local_move.hpp"
 #include "gpu/core/sampler/sweep.hpp"
+#include "gpu/device/device_system.hpp"
 #include "gpu/llm/transformer/kernels/product_input_memory.hpp"
 #include "gpu/llm/transformer/weights/filled_tensors.hpp"
 #include "tests/devices/own_arithmetic.hpp"

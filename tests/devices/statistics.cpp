@@ -5,11 +5,11 @@
 #include <map>
 #include <random>
 
-#include "gpu/device/device_system.hpp"
 #include "gpu/core/model/table_model.hpp"
 #include "gpu/core/sampler/local_move.hpp"
 #include "gpu/core/sampler/score_record.hpp"
 #include "gpu/core/sampler/sweep.hpp"
+#include "gpu/device/device_system.hpp"
 #include "tests/devices/part.hpp"
 #include "tests/devices/pearson.hpp"
 

@@ -2,8 +2,8 @@
 #include <map>
 #include <random>
 
-#include "gpu/device/device_system.hpp"
 #include "gpu/core/model/table_model.hpp"
+#include "gpu/device/device_system.hpp"
 #include "gpu/llm/transformer/kernels/cuda/cuda_kernels.hpp"
 #include "gpu/llm/transformer/transformer.hpp"
 #include "tests/catch.hpp"

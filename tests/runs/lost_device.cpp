@@ -3,8 +3,8 @@
 #include "gpu/device/device_system.hpp"
 #include "gpu/device/planted_fault.hpp"
 #include "gpu/llm/models/opened_model.hpp"
-#include "tests/gpu/session/sampling_runs.hpp"
 #include "tests/gpu/llm/transformer/default_kernels.hpp"
+#include "tests/gpu/session/sampling_runs.hpp"
 
 namespace tempera::gpu {
 namespace {

@@ -2,8 +2,8 @@
 #include "runs/merge.hpp"
 
 #include "runs/held_runs.hpp"
-#include "tests/runs/shard_runs.hpp"
 #include "tests/law.hpp"
+#include "tests/runs/shard_runs.hpp"
 
 namespace tempera::gpu::merge_test {
 

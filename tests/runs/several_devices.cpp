@@ -6,8 +6,8 @@
 
 #include "base/error.hpp"
 #include "gpu/llm/transformer/kernels/cuda/cuda_kernels.hpp"
-#include "tests/gpu/session/sampling_runs.hpp"
 #include "tests/gpu/llm/transformer/default_kernels.hpp"
+#include "tests/gpu/session/sampling_runs.hpp"
 
 namespace tempera::gpu {
 namespace {

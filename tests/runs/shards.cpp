@@ -1,8 +1,8 @@
 #include <cerrno>
 #include <set>
 
-#include "tests/runs/shard_runs.hpp"
 #include "tests/law.hpp"
+#include "tests/runs/shard_runs.hpp"
 
 namespace tempera::gpu {
 namespace {

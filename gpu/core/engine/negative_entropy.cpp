@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <span>
 
-#include "gpu/device/host_threads.hpp"
 #include "gpu/core/lottery/exponential.hpp"
+#include "gpu/device/host_threads.hpp"
 
 namespace tempera::gpu {
 namespace {

@@ -48,7 +48,8 @@ TEMPERA_HOST_DEVICE inline ScaledExponential scaled_exponential(double x) {
 ///
 /// Range: x in [-708, 709]; below it returns 0 exactly (such a ticket is far under every grain of
 /// the lottery), above it +infinity. NaN in, NaN out.
-/// Error: under 1 ulp; the test tests/gpu/core/lottery/exponential.cpp measures it against 50 digits.
+/// Error: under 1 ulp; the test tests/gpu/core/lottery/exponential.cpp measures it against 50
+/// digits.
 TEMPERA_HOST_DEVICE inline double exponential(double x) {
   if (x != x) return x;
   if (x < -708.0) return 0.0;

@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
-#include "gpu/device/instruction_set.hpp"
 #include "gpu/core/lottery/row_kernels.hpp"
+#include "gpu/device/instruction_set.hpp"
 
 namespace tempera::gpu {
 

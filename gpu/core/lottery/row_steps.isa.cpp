@@ -2,9 +2,9 @@
 // from it: see gpu/device/arithmetic.hpp.
 #include "gpu/core/lottery/row_steps.hpp"
 
+#include "gpu/core/lottery/ticket_lanes.hpp"
 #include "gpu/device/compiled_for.hpp"
 #include "gpu/device/host_threads.hpp"
-#include "gpu/core/lottery/ticket_lanes.hpp"
 
 namespace tempera::gpu {
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "gpu/device/float_lanes.hpp"
 #include "gpu/core/lottery/row_kernels.hpp"
+#include "gpu/device/float_lanes.hpp"
 
 // The passes over all logits of a row for the host's threads: tickets_at and grains_at of several
 // tokens side by side, in the same operations, so with the same bits. Compilers make a vector loop

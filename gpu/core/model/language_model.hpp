@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
+#include "gpu/core/lottery/rows/row_lottery.hpp"
 #include "gpu/device/device.hpp"
 #include "gpu/device/device_memory.hpp"
-#include "gpu/core/lottery/rows/row_lottery.hpp"
 
 namespace tempera::gpu {
 

@@ -5,8 +5,8 @@
 #include <sstream>
 
 #include "tests/catch.hpp"
-#include "tests/gpu/session/sampling_runs.hpp"
 #include "tests/gpu/session/naive_run.hpp"
+#include "tests/gpu/session/sampling_runs.hpp"
 
 namespace tempera::gpu::replayed_run_test {
 namespace {

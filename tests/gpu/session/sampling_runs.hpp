@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "runs/job.hpp"
 #include "gpu/core/model/forwarding_model.hpp"
+#include "runs/job.hpp"
 #include "tests/gpu/core/sampler/small_run.hpp"
 #include "tests/gpu/llm/transformer/architectures/model_folder.hpp"
 #include "tests/temporary_file.hpp"

@@ -7,9 +7,9 @@
 #include "base/error.hpp"
 #include "gpu/core/sampler/tokenwise_sampling.hpp"
 #include "tests/catch.hpp"
-#include "tests/gpu/session/heard.hpp"
 #include "tests/gpu/llm/transformer/architectures/model_folder.hpp"
 #include "tests/gpu/llm/transformer/default_kernels.hpp"
+#include "tests/gpu/session/heard.hpp"
 #include "tests/law.hpp"
 
 namespace tempera::gpu {

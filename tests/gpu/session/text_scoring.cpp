@@ -11,9 +11,9 @@
 #include "gpu/session/session.hpp"
 #include "gpu/session/token_scores.hpp"
 #include "tests/catch.hpp"
-#include "tests/gpu/session/heard.hpp"
 #include "tests/gpu/llm/transformer/architectures/model_folder.hpp"
 #include "tests/gpu/llm/transformer/default_kernels.hpp"
+#include "tests/gpu/session/heard.hpp"
 
 namespace tempera::gpu::text_scoring_test {
 namespace {

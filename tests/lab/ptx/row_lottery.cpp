@@ -2,8 +2,8 @@
 // lottery walks the program. Rational for rational the law of the host's form.
 #include "lab/ptx/row_lottery.hpp"
 
-#include "gpu/device/simt/fiber_threads.hpp"
 #include "gpu/core/sampler/parallel_power_tempering.hpp"
+#include "gpu/device/simt/fiber_threads.hpp"
 #include "lab/enumerate/compiled_kernel.hpp"
 #include "lab/laws/program_law.hpp"
 #include "tests/catch.hpp"

@@ -5,8 +5,8 @@
 
 #include "gpu/core/model/table_model.hpp"
 #include "tests/catch.hpp"
-#include "tests/gpu/session/naive_run.hpp"
 #include "tests/gpu/llm/transformer/architectures/model_folder.hpp"
+#include "tests/gpu/session/naive_run.hpp"
 
 namespace tempera::gpu::ladder_calibration_test {
 namespace {

@@ -1,9 +1,9 @@
 // Whole steps of the device, on fibers: page tables by small updates, padded rows, the draw after
 // the head, tokens that stay on the device, and graphs; bit for bit against the host.
-#include "gpu/device/device_system.hpp"
-#include "gpu/device/planted_fault.hpp"
 #include "gpu/core/engine/engine.hpp"
 #include "gpu/core/sampler/parallel_power_tempering.hpp"
+#include "gpu/device/device_system.hpp"
+#include "gpu/device/planted_fault.hpp"
 #include "gpu/llm/transformer/kernels/cuda/cuda_device.cuh"
 #include "gpu/llm/transformer/random_transformer.hpp"
 #include "tests/catch.hpp"

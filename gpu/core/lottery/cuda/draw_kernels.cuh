@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
-#include "gpu/device/simt/simt.hpp"
 #include "gpu/core/lottery/row_kernels.hpp"
+#include "gpu/device/simt/simt.hpp"
 
 // The draw as CUDA kernels, one text for nvcc and for fibers. Their bits are those of
 // row_kernels.hpp: all sums are of integers, so that the cut into threads, warps, chunks and blocks

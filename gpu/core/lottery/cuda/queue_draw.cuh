@@ -1,7 +1,7 @@
 #pragma once
 
-#include "gpu/device/simt/simt.hpp"
 #include "gpu/core/lottery/row_kernels.hpp"
+#include "gpu/device/simt/simt.hpp"
 
 // Queues the kernels of draw_kernels.cuh. For device sources: a stream is of the form that its
 // source is compiled for.

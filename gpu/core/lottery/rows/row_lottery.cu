@@ -7,13 +7,13 @@
 
 #include <string>
 
-#include "gpu/device/device.hpp"
 #include "gpu/core/lottery/cuda/row_steps.hpp"
 #include "gpu/core/lottery/row_kernels.hpp"
 #include "gpu/core/lottery/row_steps.hpp"
 #include "gpu/core/lottery/rows/row_lottery.hpp"
 #include "gpu/core/lottery/rows/row_requests.hpp"
 #include "gpu/core/lottery/selecting_word.hpp"
+#include "gpu/device/device.hpp"
 
 namespace tempera::gpu {
 namespace {

@@ -7,9 +7,9 @@
 #include <span>
 #include <vector>
 
-#include "gpu/device/device_memory.hpp"
 #include "gpu/core/lottery/cuda/draw_launch.hpp"
 #include "gpu/core/lottery/rows/row_draw.hpp"
+#include "gpu/device/device_memory.hpp"
 
 namespace tempera::gpu {
 

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "base/error.hpp"
-#include "gpu/device/device_system.hpp"
 #include "gpu/core/model/no_room.hpp"
+#include "gpu/device/device_system.hpp"
 #include "gpu/llm/transformer/cache/state_shape.hpp"
 
 namespace tempera::gpu {

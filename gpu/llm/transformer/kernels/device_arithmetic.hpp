@@ -3,8 +3,8 @@
 #include <optional>
 #include <string>
 
-#include "gpu/device/driver_answer.hpp"
 #include "gpu/core/model/arithmetic.hpp"
+#include "gpu/device/driver_answer.hpp"
 
 namespace tempera::gpu {
 

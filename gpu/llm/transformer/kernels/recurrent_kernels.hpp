@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "gpu/device/tensor_core.hpp"
 #include "gpu/core/lottery/exponential.hpp"
+#include "gpu/device/tensor_core.hpp"
 #include "gpu/llm/transformer/kernels/float32_exponential.hpp"
 #include "gpu/llm/transformer/kernels/kernels.hpp"
 #include "gpu/llm/transformer/kernels/tree_sum.hpp"

@@ -7,8 +7,8 @@
 #include <variant>
 #include <vector>
 
-#include "gpu/device/device_memory.hpp"
 #include "gpu/core/model/arithmetic.hpp"
+#include "gpu/device/device_memory.hpp"
 #include "gpu/llm/transformer/weights/matrix_view.hpp"
 #include "gpu/llm/transformer/weights/safetensors.hpp"
 

@@ -12,7 +12,7 @@ namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
 
 /// Pairs of a row of `in` inputs; the last segment is filled up with zeros.
 constexpr std::size_t pairs_of(std::size_t in) {
-  return (in + segment_inputs - 1) / segment_inputs * segment_pairs;
+  return (in + pair_segment_inputs - 1) / pair_segment_inputs * segment_pairs;
 }
 
 /// The word that holds inputs 2 · (input / 2) and the next of an output, the earlier in its lower

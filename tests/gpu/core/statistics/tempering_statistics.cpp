@@ -5,8 +5,8 @@
 
 #include "runs/job.hpp"
 #include "tests/catch.hpp"
-#include "tests/gpu/session/sampling_runs.hpp"
 #include "tests/gpu/core/sampler/small_run.hpp"
+#include "tests/gpu/session/sampling_runs.hpp"
 
 namespace tempera::gpu {
 namespace {

@@ -4,11 +4,11 @@
 
 #include "gpu/core/lottery/rows/row_lottery.hpp"
 #include "gpu/llm/models/opened_model.hpp"
-#include "gpu/session/token_alternatives.hpp"
-#include "gpu/session/token_scores.hpp"
 #include "gpu/llm/transformer/architectures/phi3.hpp"
 #include "gpu/llm/transformer/architectures/qwen2.hpp"
 #include "gpu/llm/transformer/architectures/qwen3.hpp"
+#include "gpu/session/token_alternatives.hpp"
+#include "gpu/session/token_scores.hpp"
 #include "tests/gpu/llm/transformer/architectures/model_files.hpp"
 #include "tests/temporary_file.hpp"
 

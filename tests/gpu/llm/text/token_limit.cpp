@@ -6,8 +6,8 @@
 #include <string>
 
 #include "base/error.hpp"
-#include "gpu/session/resolve.hpp"
 #include "gpu/llm/text/byte_pair_encoding.hpp"
+#include "gpu/session/resolve.hpp"
 #include "tests/gpu/llm/transformer/architectures/model_folder.hpp"
 #include "tests/law.hpp"
 

@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "gpu/device/simt/simt.hpp"
 #include "gpu/core/model/arithmetic.hpp"
+#include "gpu/device/simt/simt.hpp"
 
 namespace tempera::gpu::inline TEMPERA_SIMT_FORM {
 

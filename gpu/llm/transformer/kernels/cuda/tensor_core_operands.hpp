@@ -4,8 +4,8 @@
 #include <cstring>
 #include <string>
 
-#include "gpu/device/tensor_core.hpp"
 #include "gpu/core/lottery/philox.hpp"
+#include "gpu/device/tensor_core.hpp"
 
 namespace tempera::gpu {
 

@@ -8,9 +8,9 @@
 #include <map>
 #include <utility>
 
-#include "gpu/device/simt/step_graph.cuh"
 #include "gpu/core/lottery/cuda/queue_draw.cuh"
 #include "gpu/core/lottery/rows/row_requests.hpp"
+#include "gpu/device/simt/step_graph.cuh"
 #include "gpu/llm/transformer/cache/shared_splits.hpp"
 #include "gpu/llm/transformer/cache/slot_tables.hpp"
 #include "gpu/llm/transformer/kernels/cuda/page_copy.cuh"

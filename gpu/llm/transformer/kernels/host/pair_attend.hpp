@@ -17,7 +17,7 @@ namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
 /// the thread's own.
 struct PairQueries {
   static constexpr std::size_t most = AttentionTiling::most_queries;
-  static constexpr std::size_t chunk = segment_inputs;  // positions that are summed together
+  static constexpr std::size_t chunk = pair_segment_inputs;  // positions that are summed together
   static constexpr std::size_t chunk_pages = chunk / page_tokens;
   static constexpr float lowest = -3.402823466e+38f;
 

@@ -16,7 +16,9 @@ struct PairInputs {
   /// Whether they are made floats: an instruction set without one for pairs would make them so for
   /// every block of outputs. Of one row it costs less than a call to all threads.
   static bool takes_floats(std::size_t rows) { return pairs_are_parted && rows > 1; }
-  bool needs_packing() const { return by_tiles || takes_floats(rows) || in % segment_inputs != 0; }
+  bool needs_packing() const {
+    return by_tiles || takes_floats(rows) || in % pair_segment_inputs != 0;
+  }
   /// The rows to pack: tiles are filled up.
   std::size_t packed_rows() const { return by_tiles ? TileInputs::filled_rows(rows) : rows; }
   /// Counts pairs: a cache line more than a row has, so that a tile's rows do not share the same

@@ -79,7 +79,7 @@ struct FloatInputs {
 
 /// Makes floats of bfloat16s, in the order in which chains take them; zeros up to whole pairs.
 inline void make_floats(const std::uint16_t* values, std::size_t count, float* target) {
-  const std::size_t whole = count / segment_inputs * segment_inputs;
+  const std::size_t whole = count / pair_segment_inputs * pair_segment_inputs;
   for (std::size_t i = 0; i < whole; i += 4) {
     // A pair of each chain, the later number first.
     std::uint64_t pairs;
@@ -135,8 +135,8 @@ struct RunOfPairs {
   [[gnu::always_inline]] FloatRegister operator()(std::size_t block, std::size_t register_of_block,
                                                   std::size_t first, std::size_t turn) const {
     const std::size_t begin = register_of_block * register_lanes;
-    const std::size_t segment = first / segment_inputs * segment_pairs;
-    const std::size_t chain = first % segment_inputs / segment_pairs;
+    const std::size_t segment = first / pair_segment_inputs * segment_pairs;
+    const std::size_t chain = first % pair_segment_inputs / segment_pairs;
     const std::size_t pair = segment + chain + turn / pair_inputs * 2;
     if (turn % pair_inputs == 0 && begin == 0) {
       __builtin_prefetch(next[block] + pair * lanes, 0, 2);
@@ -224,7 +224,7 @@ template <std::size_t Rows, std::size_t Blocks, class Inputs, class Weights>
     constexpr std::size_t registers = Blocks * block_registers;
     const std::size_t first = segment * pair_inputs + chain * segment_pairs;
 #pragma GCC unroll 16
-    for (std::size_t i = 0; i < segment_inputs / 2; ++i) {
+    for (std::size_t i = 0; i < pair_segment_inputs / 2; ++i) {
       FloatRegister weight[registers];
       for_each_index<registers>([&](auto part) __attribute__((always_inline)) {
         weight[part] = weights(block + part / block_registers, part % block_registers, first, i);

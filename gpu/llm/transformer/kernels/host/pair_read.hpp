@@ -14,7 +14,7 @@ inline void add_pairs_of_reader(const Inputs& inputs, const Reader& reader, std:
                                 const WeightsAhead& next, std::size_t before, float* totals,
                                 std::size_t stride) {
   using Sums = FloatRegister[Rows][block_registers];
-  for (std::size_t begin = 0; begin < in; begin += segment_inputs) {
+  for (std::size_t begin = 0; begin < in; begin += pair_segment_inputs) {
     const std::byte* const ahead =
         next.after(before + begin, reinterpret_cast<const std::byte*>(totals));
     Sums even;
@@ -25,7 +25,7 @@ inline void add_pairs_of_reader(const Inputs& inputs, const Reader& reader, std:
     });
     FloatLanes<lanes> earlier = broadcast<lanes>(0.0f);
     reader(
-        begin, begin + segment_inputs,
+        begin, begin + pair_segment_inputs,
         [&](std::size_t i, const FloatLanes<lanes>& weight) __attribute__((always_inline)) {
           if (i % 4 == 0) __builtin_prefetch(ahead + (i - begin) * 16, 0, 2);
           FloatLanes<lanes> rounded;

@@ -48,11 +48,12 @@ struct TileInputs {
     std::uint32_t* const target =
         packed + row / tile_side * tile_side * pairs_of(in) + row % tile_side * segment_pairs;
     const std::uint16_t* const values = inputs + row * in;
-    for (std::size_t begin = 0; begin < in; begin += segment_inputs) {
+    for (std::size_t begin = 0; begin < in; begin += pair_segment_inputs) {
       const std::size_t left = row < rows ? in - begin : 0;
-      const __mmask32 there = left < segment_inputs ? (__mmask32{1} << left) - 1 : ~__mmask32{0};
+      const __mmask32 there =
+          left < pair_segment_inputs ? (__mmask32{1} << left) - 1 : ~__mmask32{0};
       const __m512i words = _mm512_maskz_loadu_epi16(there, values + begin);
-      *reinterpret_cast<WordsInMemory*>(target + begin / segment_inputs * tile_words) =
+      *reinterpret_cast<WordsInMemory*>(target + begin / pair_segment_inputs * tile_words) =
           tile_words_of_row(reinterpret_cast<BitsRegister>(words));
     }
 #else
@@ -107,10 +108,10 @@ inline void make_tiles(const QuantisedPairs& weights, std::size_t output, std::s
                        std::size_t end, const std::byte* ahead, std::uint32_t* tiles) {
   with_block_reader<1>(weights.weights, output, [&](const auto& reader) {
     using Reader = std::remove_cvref_t<decltype(reader)>;
-    const std::size_t begin = first * segment_inputs;
+    const std::size_t begin = first * pair_segment_inputs;
     BitsRegister numbers[4];
     reader(
-        begin, end * segment_inputs,
+        begin, end * pair_segment_inputs,
         [&](std::size_t i, const FloatLanes<lanes>& weight) __attribute__((always_inline)) {
           const std::size_t place = i - begin;
           if (i % 4 == 0) __builtin_prefetch(ahead + place * 16, 0, 2);
@@ -211,7 +212,7 @@ inline void tile_products_of_item(const ProductItem& item, const Float32Tiling& 
     for (std::size_t block = 0; block < item.blocks(); ++block) {
       const std::size_t segments_before = begin * item.blocks() + block * taken;
       make_tiles(weights, item.first_output + block * lanes, begin, begin + taken,
-                 next.after(segments_before * segment_inputs,
+                 next.after(segments_before * pair_segment_inputs,
                             reinterpret_cast<const std::byte*>(room.of_block(block))),
                  room.of_block(block));
     }

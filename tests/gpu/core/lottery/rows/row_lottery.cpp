@@ -8,9 +8,9 @@
 #include <stdexcept>
 
 #include "base/error.hpp"
-#include "gpu/device/instruction_set.hpp"
 #include "gpu/core/lottery/row_steps.hpp"
 #include "gpu/core/lottery/tickets.hpp"
+#include "gpu/device/instruction_set.hpp"
 #include "tests/catch.hpp"
 #include "tests/gpu/device/with_environment.hpp"
 #include "tests/law.hpp"

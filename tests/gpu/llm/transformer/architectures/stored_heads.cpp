@@ -1,11 +1,11 @@
 // A head that config.json ties to the embedding, stored in every way.
 #include "gpu/llm/models/opened_model.hpp"
-#include "gpu/session/token_scores.hpp"
 #include "gpu/llm/transformer/architectures/llama.hpp"
 #include "gpu/llm/transformer/architectures/phi3.hpp"
 #include "gpu/llm/transformer/architectures/qwen2.hpp"
 #include "gpu/llm/transformer/architectures/qwen3.hpp"
 #include "gpu/llm/transformer/architectures/qwen3_5.hpp"
+#include "gpu/session/token_scores.hpp"
 #include "tests/gpu/llm/transformer/architectures/expected_logits.hpp"
 #include "tests/gpu/llm/transformer/architectures/formula_tensors.hpp"
 #include "tests/gpu/llm/transformer/default_kernels.hpp"

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <cstring>
 
-#include "gpu/device/tensor_core.hpp"
 #include "gpu/core/lottery/exponential.hpp"
+#include "gpu/device/tensor_core.hpp"
 #include "gpu/llm/transformer/kernels/cuda/cuda_kernels.hpp"
 #include "gpu/llm/transformer/kernels/float32_exponential.hpp"
 #include "tests/gpu/llm/transformer/kernels/forms.hpp"

@@ -3,9 +3,9 @@
 #include <cmath>
 
 #include "base/error.hpp"
-#include "gpu/device/tensor_core.hpp"
 #include "gpu/core/lottery/lottery.hpp"
 #include "gpu/core/lottery/rows/row_lottery.hpp"
+#include "gpu/device/tensor_core.hpp"
 #include "gpu/llm/transformer/default_kernels.hpp"
 #include "gpu/llm/transformer/random_transformer.hpp"
 #include "tests/gpu/llm/transformer/architectures/model_folder.hpp"
