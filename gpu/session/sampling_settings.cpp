@@ -78,6 +78,10 @@ nlohmann::ordered_json SamplingSettings::to_json() const {
   json["samples"] = samples;
   json["seed"] = seed;
   // Folders that older versions made know none of these.
+  if (snapshot) {
+    json["revision"] = snapshot->commit;
+    json["model_digest"] = snapshot->digest;
+  }
   if (chat) {
     json["chat_template"] = {{"sha256", chat->digest}, {"tested", chat->is_tested}};
     if (!chat->arguments.empty()) json["chat_template_kwargs"] = chat->arguments.object();
@@ -96,13 +100,37 @@ nlohmann::ordered_json SamplingSettings::to_json() const {
 
 SamplingSettings SamplingSettings::from_json(const nlohmann::json& json, const std::string& file) {
   const JsonObject config(json, file);
-  config.only(
-      {"model",       "model_path",   "arithmetic",      "prompt",          "prompts",
-       "terminal",    "powers",       "horizon",         "block",           "rounds",
-       "local_moves", "sweeps",       "schedule",        "output_rung",     "samples",
-       "seed",        "sampler",      "particles",       "early_rejection", "confidence",
-       "preset",      "rope_factors", "restart_weights", "restart_range",   "prompt_horizon",
-       "stop",        "shard",        "chat_template",   "chat_template_kwargs"});
+  config.only({"model",
+               "model_path",
+               "arithmetic",
+               "prompt",
+               "prompts",
+               "terminal",
+               "powers",
+               "horizon",
+               "block",
+               "rounds",
+               "local_moves",
+               "sweeps",
+               "schedule",
+               "output_rung",
+               "samples",
+               "seed",
+               "sampler",
+               "particles",
+               "early_rejection",
+               "confidence",
+               "preset",
+               "rope_factors",
+               "restart_weights",
+               "restart_range",
+               "prompt_horizon",
+               "stop",
+               "shard",
+               "chat_template",
+               "chat_template_kwargs",
+               "revision",
+               "model_digest"});
   SamplingSettings settings;
   settings.model = config.text("model");
   settings.model_path = config.text("model_path");
@@ -122,6 +150,8 @@ SamplingSettings SamplingSettings::from_json(const nlohmann::json& json, const s
   settings.output = config.whole_number("output_rung", 1, 65535);
   settings.samples = config.whole_number("samples", 1, addressable_samples);
   settings.seed = config.whole_number("seed", 0, std::numeric_limits<std::uint64_t>::max());
+  if (config.has("revision"))
+    settings.snapshot = Snapshot{config.text("revision"), config.text("model_digest")};
   if (config.has("chat_template")) {
     const JsonObject chat = config.object("chat_template");
     chat.only({"sha256", "tested"});
