@@ -22,7 +22,7 @@ constexpr const char* certify_run_examples = R"(Examples:
   tempera certify-run '4+7+9?' --model toy_models/worked_sum --powers 1,2,4 --horizon 28
   tempera certify-run '' --model toy_models/bimodal.json --powers 1,4 --horizon 3 --pairs 200 --json)";
 
-/// Of a normal law's two-sided 95 %.
+/// The two-sided 95 % quantile of a normal law.
 constexpr double errors_of_95 = 1.959964;
 
 struct CertifyRunOptions {
@@ -132,12 +132,15 @@ void run_certify_run(const CertifyRunOptions& options) {
   const gpu::CurrentDevice here(gpu::require_device(options.device));
   std::optional<gpu::ThreadLimit> limit;
   if (options.threads > 0) limit.emplace(options.threads);
+  const gpu::SamplerWish wish = options.sampler.wish();
+  if (!wish.stop.empty())
+    throw BadInput("--stop", "has no effect here", "the bound is that of whole records");
   const gpu::OpenedModel model =
       open_model(options.model, options.arithmetic, options.rope_factors);
   gpu::CouplingSettings settings;
   settings.request = gpu::resolve(
       model,
-      {options.chat.prompt_of({"", options.prompt, "prompt"}), options.chat.thinking(), {}, options.sampler.wish()},
+      {options.chat.prompt_of({"", options.prompt, "prompt"}), options.chat.thinking(), {}, wish},
       gpu::Spelling::flags);
   Certificate found;
   found.rounds = settings.request.plan.stages.back().rounds;

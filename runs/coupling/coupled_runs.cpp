@@ -35,7 +35,7 @@ class PartedRun final : public Listener {
     else
       session.submit(request_, *this);
   }
-  /// Goes on from the state of `start`, with the draws that sample `sample` has after `round`.
+  /// Continues from the state of `start`, with the draws that sample `sample` has after `round`.
   void begin_from(const PartedRun& start, std::size_t sample, std::size_t round) {
     request_.first_sample = sample;
     saved_ = start.saved_;
@@ -87,7 +87,7 @@ class Pair {
     ahead_.go_on(session, lag_);
     behind_.go_on(session, 0);
   }
-  /// Whether the pair has ended; begins its next part if it has not and nothing of it is drawn.
+  /// True if the pair has ended. Begins its next part if it has not and nothing of it is drawn.
   bool has_ended(Session& session) {
     for (const PartedRun* run : {&ahead_, &behind_})
       if (run->failure) std::rethrow_exception(run->failure);

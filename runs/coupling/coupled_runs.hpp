@@ -10,7 +10,7 @@
 
 namespace tempera::gpu {
 
-/// What is asked of pairs of runs that share their draws, one of them `lag` rounds ahead.
+/// Settings of pairs of runs that share their draws, one of them `lag` rounds ahead.
 struct CouplingSettings {
   /// Prompt, ladder, plan, seed: those of the run that is judged, whose last stage has N rounds.
   /// Pair i takes the words of the samples first_sample + 2i and first_sample + 2i + 1.
@@ -24,7 +24,7 @@ struct CouplingSettings {
   std::function<void(std::size_t ended, std::size_t met)> told = {};  ///< after each pair
 };
 
-/// What is followed of the record at the output rung.
+/// The values that are followed of the record at the output rung.
 struct CoupledValue {
   double log_p0 = 0.0;
   double length = 0.0;
@@ -44,7 +44,7 @@ struct CoupledPair {
 /// t + L. So Y_t has the law of X_t, both chains are the program's, and once they are equal they
 /// stay equal.
 ///
-/// A run goes on in parts of `lag` rounds, so at most that many are drawn in vain.
+/// A run is drawn in parts of `lag` rounds, so at most that many are wasted.
 /// @throw BadInput for a lag of 0, fewer rounds than the lag, no pairs, more samples or local moves
 /// than addresses, or a sampler other than parallel_power_tempering
 std::vector<CoupledPair> run_coupled(LanguageModel& model, const CouplingSettings& settings);

@@ -106,7 +106,7 @@ def test_a_real_model_has_a_bound_and_the_seed_decides_it():
     ("flags", "told"),
     [
         (["--lag", "9", "--most-rounds", "5"], "most-rounds: is less than the lag and the rounds"),
-        (["--stop", "a"], "--stop"),
+        (["--stop", "a"], "--stop: has no effect here; the bound is that of whole records"),
         (["--sampler", "standard"], "sampler: only ppt can be coupled"),
         (["--local-moves", "0", "--powers", "1,2"], "local-moves: is 0 in the last stage"),
         (["--pairs", "1"], "--pairs"),

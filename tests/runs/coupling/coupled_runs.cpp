@@ -30,7 +30,7 @@ CouplingSettings coupling_settings(std::size_t rounds, std::size_t lag, std::siz
   return settings;
 }
 
-/// What a session tells of one sample that nothing cuts: its states by round of the last stage.
+/// The states of one whole sample by round of the last stage.
 class States final : public Listener {
  public:
   std::vector<std::vector<std::vector<TokenId>>> states;
