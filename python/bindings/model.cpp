@@ -112,6 +112,7 @@ void bind_model(nb::module_& module) {
                    })
       .def_prop_ro("terminal", [](const HeldModel& model) { return model.opened().terminal(); })
       .def_prop_ro("positions", [](const HeldModel& model) { return model.opened().positions(); })
+      .def_prop_ro("turns_asked", [](const HeldModel& model) { return model.turns().asked(); })
       .def_prop_ro("remark", [](const HeldModel& model) { return model.opened().remark(); })
       .def_prop_ro("vocabulary_size",
                    [](const HeldModel& model) { return model.opened().model().vocabulary_size(); })

@@ -78,6 +78,11 @@ void Turns::unlock() {
   state_->changed.notify_all();
 }
 
+std::uint64_t Turns::asked() const {
+  const std::lock_guard guard(state_->mutex);
+  return state_->last;
+}
+
 void Turns::reset() { state_ = new State; }
 
 void CallLock::lock() {

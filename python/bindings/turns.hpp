@@ -37,6 +37,8 @@ class Turns {
   /// @throw DeviceError in a forked process that does not inherit the device
   void lock();
   void unlock();
+  /// How many turns threads have asked for so far.
+  std::uint64_t asked() const;
   /// Begins anew in a child.
   void reset();
 
