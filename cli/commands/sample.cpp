@@ -102,7 +102,7 @@ void take_prompts(SampleOptions& options, const gpu::OpenedModel& model) {
   for (const gpu::PromptLine& line : read_prompts(options))
     prompts.push_back({options.prompts.empty() ? std::nullopt : std::optional(line.id),
                        options.chat.prompt_of(line), line.where});
-  gpu::resolve_prompts(options.settings, model, prompts, options.chat.thinking(),
+  gpu::resolve_prompts(options.settings, model, prompts, options.chat.arguments(),
                        gpu::asked_horizon(options.wish, options.settings));
 }
 

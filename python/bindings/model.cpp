@@ -65,10 +65,10 @@ nb::tuple score(const HeldModel& model, const std::vector<gpu::TokenId>& tokens,
 }
 
 std::vector<gpu::TokenId> encode_chat(const HeldModel& model, const Messages& messages,
-                                      std::optional<bool> thinking) {
+                                      const std::string& arguments) {
   std::vector<gpu::ChatMessage> turns;
   for (const auto& [role, content] : messages) turns.push_back({role, content});
-  return model.opened().encode_chat(turns, wished(thinking), "messages");
+  return model.opened().encode_chat(turns, chat_arguments(arguments), "messages");
 }
 
 }  // namespace
@@ -81,9 +81,8 @@ gpu::PromptWish wished(const Prompt& prompt) {
   return turns;
 }
 
-gpu::Thinking wished(std::optional<bool> thinking) {
-  if (!thinking) return gpu::Thinking::as_published;
-  return *thinking ? gpu::Thinking::on : gpu::Thinking::off;
+gpu::ChatArguments chat_arguments(const std::string& json) {
+  return gpu::ChatArguments::parse(json, "chat_template_kwargs");
 }
 
 std::shared_ptr<Turns> turns_of_new_model() {
@@ -122,7 +121,7 @@ void bind_model(nb::module_& module) {
             return model.opened().encode(text, "text");
           },
           nb::arg("text"))
-      .def("encode_chat", &encode_chat, nb::arg("messages"), nb::arg("thinking") = nb::none())
+      .def("encode_chat", &encode_chat, nb::arg("messages"), nb::arg("arguments") = "{}")
       .def(
           "decode",
           [](const HeldModel& held, const std::vector<gpu::TokenId>& tokens) {

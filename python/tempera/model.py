@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from tempera import errors
 from tempera.native import native
 from tempera.wishes import (
-    LAYOUT, SAMPLER, Powers, Prompt, RunWishes, Tokens, Wishes, check_names, checked, is_one, path, raw_prompt, several, takes, token, truth,
+    LAYOUT, SAMPLER, Powers, Prompt, RunWishes, Tokens, Wishes, chat_arguments, check_names, checked, is_one, path, raw_prompt, several, takes, token, truth,
 )  # fmt: skip
 from tempera.wishes import text as _text
 
@@ -190,7 +190,8 @@ class Model:
         Further arguments. What is left out is what `tempera sample --help` says. sampler, preset, powers, temperature,
         horizon (T; also max_tokens), block (B), rounds, local_moves, sweeps (one number or one for each stage),
         schedule ("adj" or "deo"), restart_weights, restart_range, output_rung, particles,
-        samples (answers to each prompt), seed, stop, early_rejection, prefetch, confidence, thinking;
+        samples (answers to each prompt), seed, stop, early_rejection, prefetch, confidence;
+        thinking, chat_template_kwargs (what the chat template of a conversation is given: docs/chat_templates.md);
         ids (of the prompts, different ones); batch, under_way, cache_memory (how the work is laid
         out, which changes no answer) and checkpoint_seconds (how often a run folder is forced to the disk);
         progress (True, False, or None for a terminal alone).
@@ -282,12 +283,12 @@ class _Wished:
 
     def __init__(self, call: str, prompts: Any, wishes: dict[str, Any], more_layout: Iterable[str] = ()) -> None:
         layout = (*LAYOUT, *more_layout)
-        check_names(wishes, (*layout, *SAMPLER, "thinking", "progress", "ids"), call)
+        check_names(wishes, (*layout, *SAMPLER, "thinking", "chat_template_kwargs", "progress", "ids"), call)
         listed: Iterable[Prompt] = [prompts] if is_one(prompts) else list(prompts)
         self.layout = checked(wishes, layout)
         self.sampler = checked(wishes, SAMPLER)
-        further = checked(wishes, ("thinking", "progress"))
-        self.thinking: bool | None = further.get("thinking")
+        further = checked(wishes, ("thinking", "chat_template_kwargs", "progress"))
+        self.chat_arguments = chat_arguments(further.get("thinking"), further.get("chat_template_kwargs"))
         self.prompts = [raw_prompt(prompt) for prompt in listed]
         self.ids: list[str | None] = [None] if len(self.prompts) == 1 else [str(number) for number in range(len(self.prompts))]
         if wishes.get("ids") is not None:
@@ -343,7 +344,7 @@ def _draw_run(
     if not resume and os.path.exists(os.path.join(folder, "config.json")):
         raise errors.BadInput(folder, "exists already, and a run folder is never overwritten", "give another, or resume=True")
     model._native.draw_run(
-        model._opened, model.name, folder, resume, wished.prompts, wished.ids, wished.thinking, wished.sampler, answered,
+        model._opened, model.name, folder, resume, wished.prompts, wished.ids, wished.chat_arguments, wished.sampler, answered,
         is_left, **wished.layout,
     )  # fmt: skip
 
@@ -357,7 +358,7 @@ class _Sampling:
         self.confidence = bool(wished.sampler.get("confidence"))
         self.prompt_of: dict[int, int] = {}
         for number, (prompt, identity) in enumerate(zip(wished.prompts, wished.ids, strict=True)):
-            self.prompt_of[self.session.submit(prompt, identity, wished.thinking, wished.sampler)] = number
+            self.prompt_of[self.session.submit(prompt, identity, wished.chat_arguments, wished.sampler)] = number
         self.bar = _bar(wished.total) if wished.is_shown else None
 
     def __enter__(self) -> _Sampling:
