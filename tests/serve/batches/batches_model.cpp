@@ -529,6 +529,33 @@ TEST_CASE("rounds are gone on with by the same version, and drawn anew by anothe
   }
 }
 
+TEST_CASE("rounds that the model no longer gives are dropped, and their line is drawn anew",
+          "[serve]") {
+  const json whole = alone(*versions()[1], body_of(40), 1);
+  // Another model under the name and version of the one that drew the rounds.
+  Version changed(gpu::Arithmetic::bfloat16_pairs);
+  changed.identity = versions()[0]->identity;
+  const test::TemporaryFolder folder;
+  auto machine = machine_of(*versions()[0], folder);
+  const std::string id = make_batch(*machine, {body_of(40)}).id;
+  const auto tokens = whole["tempera"]["decode_tokens"].get<std::uint64_t>();
+  while (machine->session.totals().decode_tokens < tokens / 2) go_on(*machine, 1);
+  REQUIRE_FALSE(machine->batches.find(id)->is_over());
+  machine.reset();
+  machine = machine_of(changed, folder);
+  for (int steps = 0; !machine->batches.find(id)->is_over(); ++steps) {
+    REQUIRE(steps < 4000);
+    go_on(*machine, 1);
+  }
+  const Batch batch = *machine->batches.find(id);
+  CHECK(batch.completed == 1);
+  CHECK(batch.failed == 0);
+  const json body =
+      json::parse(machine->batches.files().content(batch.output_file))["response"]["body"];
+  CHECK(body["choices"] == whole["choices"]);
+  CHECK(body["tempera"]["decode_tokens"] == whole["tempera"]["decode_tokens"]);
+}
+
 TEST_CASE("a cancelled batch has all that was answered, also what waited for earlier lines",
           "[serve]") {
   json wrong = body_of(1);
