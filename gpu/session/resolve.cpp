@@ -232,10 +232,15 @@ void resolve_prompts(SamplingSettings& settings, const OpenedModel& model,
     ResolvedPrompt resolved = resolve_prompt(model, prompt.prompt, thinking, horizon, prompt.where);
     settings.prompts.push_back({prompt.id, std::move(resolved.tokens), resolved.horizon});
   }
-  std::error_code error;
-  const auto path = std::filesystem::absolute(resolve_model(settings.model), error);
-  settings.model_path = error ? settings.model : path.lexically_normal().string();
   settings.arithmetic = model.arithmetic();
+  settings.foreign = model.foreign();
+  if (settings.foreign) {
+    settings.model_path = "";  // an object of a program is at no place
+  } else {
+    std::error_code error;
+    const auto path = std::filesystem::absolute(resolve_model(settings.model), error);
+    settings.model_path = error ? settings.model : path.lexically_normal().string();
+  }
   settings.rope_factors = model.rope_factors();
   settings.terminal = model.terminal();
   settings.plan();
