@@ -237,10 +237,15 @@ void resolve_prompts(SamplingSettings& settings, const OpenedModel& model,
   });
   if (const auto format = is_chat ? model.text().chat_format() : std::nullopt)
     settings.chat = SamplingSettings::Chat{format->digest(), format->is_tested(), arguments};
-  std::error_code error;
-  const auto path = std::filesystem::absolute(resolve_model(settings.model), error);
-  settings.model_path = error ? settings.model : path.lexically_normal().string();
   settings.arithmetic = model.arithmetic();
+  settings.foreign = model.foreign();
+  if (settings.foreign) {
+    settings.model_path = "";  // an object of a program is at no place
+  } else {
+    std::error_code error;
+    const auto path = std::filesystem::absolute(resolve_model(settings.model), error);
+    settings.model_path = error ? settings.model : path.lexically_normal().string();
+  }
   settings.rope_factors = model.rope_factors();
   settings.terminal = model.terminal();
   settings.plan();

@@ -28,6 +28,30 @@ class OpenedModel:
         self, tokens: Sequence[int], powers: Sequence[float]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
 
+    @staticmethod
+    def called(
+        compute: Callable[[Sequence[int], Sequence[tuple[int, int, bytes, int]], memoryview], None],
+        text: Any,
+        vocabulary_size: int,
+        terminal: Sequence[int],
+        positions: int,
+        accepts_empty_prompt: bool,
+        bytes_per_token: int,
+        arithmetic: str,
+        digest: str | None,
+    ) -> OpenedModel: ...
+    @staticmethod
+    def empty_cache(model: OpenedModel) -> HeldCache: ...
+    @staticmethod
+    def next_logits(
+        model: OpenedModel, caches: Sequence[HeldCache], tokens: Sequence[Sequence[int]]
+    ) -> NDArray[np.float32]: ...
+
+class HeldCache:
+    @property
+    def length(self) -> int: ...
+    def fork(self, length: int) -> HeldCache: ...
+
 class RawAnswer:
     @property
     def text(self) -> str: ...
