@@ -241,13 +241,18 @@ void resolve_prompts(SamplingSettings& settings, const OpenedModel& model,
   });
   if (const auto format = is_chat ? model.text().chat_format() : std::nullopt)
     settings.chat = SamplingSettings::Chat{format->digest(), format->is_tested(), arguments};
-  std::error_code error;
-  const auto path = std::filesystem::absolute(resolve_model(settings.model), error);
-  settings.model_path = error ? settings.model : path.lexically_normal().string();
-  if (const auto snapshot = find_snapshot(settings.model))
-    settings.snapshot =
-        SamplingSettings::Snapshot{snapshot->commit, model_digest(snapshot->path.string())};
   settings.arithmetic = model.arithmetic();
+  settings.foreign = model.foreign();
+  if (settings.foreign) {
+    settings.model_path = "";  // an object of a program is at no place
+  } else {
+    std::error_code error;
+    const auto path = std::filesystem::absolute(resolve_model(settings.model), error);
+    settings.model_path = error ? settings.model : path.lexically_normal().string();
+    if (const auto snapshot = find_snapshot(settings.model))
+      settings.snapshot =
+          SamplingSettings::Snapshot{snapshot->commit, model_digest(snapshot->path.string())};
+  }
   settings.rope_factors = model.rope_factors();
   settings.terminal = model.terminal();
   settings.plan();

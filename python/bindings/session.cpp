@@ -57,7 +57,7 @@ class CollectingSession final : private gpu::Listener {
   /// @pre the thread has the GIL
   ~CollectingSession() override {
     const nb::gil_scoped_release others;
-    const Turn turn(model_->turns());
+    const LastTurn turn(model_->turns());
     session_.reset();
   }
   CollectingSession(const CollectingSession&) = delete;

@@ -16,6 +16,8 @@ class OpenedModel:
     @property
     def positions(self) -> int: ...
     @property
+    def turns_asked(self) -> int: ...
+    @property
     def remark(self) -> str: ...
     @property
     def vocabulary_size(self) -> int: ...
@@ -25,6 +27,30 @@ class OpenedModel:
     def score(
         self, tokens: Sequence[int], powers: Sequence[float]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+
+    @staticmethod
+    def called(
+        compute: Callable[[Sequence[int], Sequence[tuple[int, int, bytes, int]], memoryview], None],
+        text: Any,
+        vocabulary_size: int,
+        terminal: Sequence[int],
+        positions: int,
+        accepts_empty_prompt: bool,
+        bytes_per_token: int,
+        arithmetic: str,
+        digest: str | None,
+    ) -> OpenedModel: ...
+    @staticmethod
+    def empty_cache(model: OpenedModel) -> HeldCache: ...
+    @staticmethod
+    def next_logits(
+        model: OpenedModel, caches: Sequence[HeldCache], tokens: Sequence[Sequence[int]]
+    ) -> NDArray[np.float32]: ...
+
+class HeldCache:
+    @property
+    def length(self) -> int: ...
+    def fork(self, length: int) -> HeldCache: ...
 
 class RawAnswer:
     @property

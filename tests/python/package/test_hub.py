@@ -97,8 +97,8 @@ def test_the_command_downloads_when_it_is_told(hub, tmp_path):
     assert drawn.returncode == 0, drawn.stderr
     config = json.loads((tmp_path / "run/config.json").read_text())
     snapshot = tmp_path / "hf/hub/models--Own--Small-0.5B/snapshots" / COMMIT
-    assert (config["model"], config["revision"], config["model_path"]) == (NAME, COMMIT, str(snapshot))
-    assert not (snapshot / "README.md").exists() and len(config["model_digest"]) == 64
+    assert (config["model"], config["snapshot"]["revision"], config["model_path"]) == (NAME, COMMIT, str(snapshot))
+    assert not (snapshot / "README.md").exists() and len(config["snapshot"]["digest"]) == 64
     alone = ask(hub, "sample", "4+7?", "--model", WORKED_SUM, "--powers", "1,2", "--horizon", 8, "--block", 4, "--rounds", 1, "--seed", 1, "--json")
     assert alone.stdout.splitlines()[0] == drawn.stdout.splitlines()[0]
     # What is there is used without the network, by any of its names.
@@ -108,7 +108,7 @@ def test_the_command_downloads_when_it_is_told(hub, tmp_path):
             again = ask(hub, "tokens", "--model", name, *flags, "4+7?", "--json", HF_ENDPOINT="http://127.0.0.1:9")
             assert again.returncode == 0, again.stderr
     got = ask(hub, "models", "get", NAME, "--json")
-    assert json.loads(got.stdout) == {"name": NAME, "revision": COMMIT, "digest": config["model_digest"], "path": str(snapshot)}
+    assert json.loads(got.stdout) == {"name": NAME, "revision": COMMIT, "digest": config["snapshot"]["digest"], "path": str(snapshot)}
     assert len(hub.asked) == asked
     # A folder of that name wins.
     shutil.copytree(WORKED_SUM, tmp_path / NAME)
