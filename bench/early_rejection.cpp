@@ -83,7 +83,7 @@ int main(int count, char** arguments) {
   if (is_named) {
     for (const gpu::PromptLine& line : gpu::read_prompt_file(arguments[2]))
       groups.push_back({{model.encode_chat(std::vector<gpu::ChatMessage>{{"user", line.text}},
-                                           gpu::Thinking::as_published, line.where),
+                                           {}, line.where),
                          gpu::prompt_number(line.id)}});
   } else {
     groups.emplace_back();

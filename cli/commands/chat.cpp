@@ -182,7 +182,7 @@ void run_chat(const ChatCommandOptions& options) {
   end_on_interrupt("");
   const gpu::OpenedModel model =
       open_model(options.model, options.arithmetic, options.rope_factors);
-  Conversation conversation(model, wish, options.chat.thinking(), std::move(messages));
+  Conversation conversation(model, wish, options.chat.arguments(), std::move(messages));
   ChatLoop(conversation, options.json).run();
 }
 

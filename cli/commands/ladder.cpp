@@ -155,7 +155,7 @@ void run_ladder(LadderOptions options) {
   options.wish.from = options.from.front();
   options.wish.to = options.to.front();
   const gpu::ResolvedLadder resolved = gpu::resolve_ladder(
-      options.wish, model, given, options.chat.thinking(), gpu::Spelling::flags);
+      options.wish, model, given, options.chat.arguments(), gpu::Spelling::flags);
   const gpu::CalibrationSettings& settings = resolved.settings;
   const std::vector<gpu::Prompt>& prompts = resolved.prompts;
   ProgressLine line;

@@ -102,7 +102,7 @@ void take_prompts(SampleOptions& options, const gpu::OpenedModel& model) {
   for (const gpu::PromptLine& line : read_prompts(options))
     prompts.push_back({options.prompts.empty() ? std::nullopt : std::optional(line.id),
                        options.chat.prompt_of(line), line.where});
-  gpu::resolve_prompts(options.settings, model, prompts, options.chat.thinking(),
+  gpu::resolve_prompts(options.settings, model, prompts, options.chat.arguments(),
                        gpu::asked_horizon(options.wish, options.settings));
 }
 
@@ -143,6 +143,9 @@ struct OpenedModels {
 OpenedModels open_models(const SampleOptions& options, const std::vector<gpu::Device>& devices,
                          bool is_shard) {
   const gpu::SamplingSettings& settings = options.settings;
+  if (settings.foreign)
+    throw BadInput(options.resume, "is a run of a model of Python's, " + in_quotes(settings.model),
+                   "go on with it there: model.sample(…, out=…, resume=True)");
   const std::string& name = options.resume.empty() ? settings.model : settings.model_path;
   const gpu::PackedWeights packed = packed_weights(options.packed_weights, is_shard);
   OpenedModels opened;

@@ -43,16 +43,18 @@ void run_tokens(const TokensOptions& options) {
   const gpu::ModelText model(gpu::resolve_model(options.model));
   const auto* messages = std::get_if<std::vector<gpu::ChatMessage>>(&prompt);
   const auto ids = messages != nullptr
-                       ? model.encode_chat(*messages, options.chat.thinking(), line.where)
+                       ? model.encode_chat(*messages, options.chat.arguments(), line.where)
                        : model.encode(line.text, line.where);
   std::vector<std::string> pieces;
   for (const auto id : ids) pieces.push_back(model.tokenizer().piece(id));
   if (options.json) {
-    std::cout << nlohmann::ordered_json{{"ids", ids},
-                                        {"pieces", pieces},
-                                        {"text", model.tokenizer().decode(ids)}}
-                     .dump()
-              << '\n';
+    nlohmann::ordered_json report{
+        {"ids", ids}, {"pieces", pieces}, {"text", model.tokenizer().decode(ids)}};
+    if (messages != nullptr) {
+      const gpu::ChatFormat format = model.chat_format();
+      report["chat_template"] = {{"sha256", format.digest()}, {"tested", format.is_tested()}};
+    }
+    std::cout << report.dump() << '\n';
     return;
   }
   std::printf("%10s   %s\n", "token", "text");
@@ -77,7 +79,8 @@ void add_tokens(CLI::App& app) {
   CLI::Option* messages = options->chat.add_messages_to(*command);
   command->add_flag("--json", options->json,
                     "Print {\"ids\", \"pieces\", \"text\"}: the tokens, the text of each alone, "
-                    "and of all together");
+                    "and of all together; of a conversation also \"chat_template\": its SHA-256, and "
+                    "whether tempera is tested with it");
   command->footer(tokens_examples);
   command->callback([=] {
     require(*model, "give --model MODEL, a Hugging Face folder, a GGUF file or a name");

@@ -31,7 +31,9 @@ struct SampleRequest {
   /// What tells this prompt's draws from those of other prompts under the same seed. None: 0.
   std::optional<std::string> id = {};
   std::vector<std::string> stop = {};  ///< an answer is cut before the first of these texts
-  std::optional<bool> thinking = {};   ///< of a conversation, if the model's family leaves it open
+  std::optional<bool> thinking = {};   ///< of a conversation: "enable_thinking" of the arguments
+  /// What the chat template of a conversation is given beside the messages: a JSON object.
+  std::string chat_template_kwargs = "{}";
   MoveOptions moves = {};              ///< how its moves are computed, which changes no answer
 };
 

@@ -368,7 +368,7 @@ def step(model, state):
 
 
 def run_alone(code):
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=60, env=dict(os.environ, PYTHONPATH=PACKAGE))
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=600, env=dict(os.environ, PYTHONPATH=PACKAGE))
 
 
 def test_the_thread_of_an_allocator_does_not_keep_a_process_from_forking():

@@ -38,10 +38,11 @@ class TokenizerText final : public TokenText {
   std::vector<TokenId> encode(std::string_view text, const std::string& where) const override {
     return text_.encode(text, where);
   }
-  std::vector<TokenId> encode_chat(std::span<const ChatMessage> messages, Thinking thinking,
+  std::vector<TokenId> encode_chat(std::span<const ChatMessage> messages, const ChatArguments& arguments,
                                    const std::string& where) const override {
-    return text_.encode_chat(messages, thinking, where);
+    return text_.encode_chat(messages, arguments, where);
   }
+  std::optional<ChatFormat> chat_format() const override { return text_.chat_format(); }
   std::string decode(std::span<const TokenId> tokens) const override {
     return text_.tokenizer().decode(tokens);
   }

@@ -168,16 +168,16 @@ std::string rest_of(Tcp::socket& socket) {
   return text;
 }
 
-/// Limits of which the test waits for one; the other is so long that the test would see it.
+/// Limits of which the test waits for one; by the other it would hang.
 HttpLimits short_request() {
   HttpLimits limits;
   limits.request = std::chrono::seconds(1);
-  limits.idle = std::chrono::seconds(120);
+  limits.idle = std::chrono::hours(1);
   return limits;
 }
 HttpLimits short_idle() {
   HttpLimits limits;
-  limits.request = std::chrono::seconds(120);
+  limits.request = std::chrono::hours(1);
   limits.idle = std::chrono::seconds(1);
   return limits;
 }
@@ -196,6 +196,16 @@ std::string read_until(Tcp::socket& socket, const std::string& end) {
   std::string text;
   asio::read_until(socket, asio::dynamic_buffer(text), end);
   return text;
+}
+
+/// All that comes for a text that is sent at once. On a busy machine that may be later than a short
+/// limit, and is tried again.
+std::string answered_in_time(SmallServer& server, const std::string& text) {
+  for (;;) {
+    auto socket = server.client();
+    send(socket, text);
+    if (const std::string answer = rest_of(socket); !answer.empty()) return answer;
+  }
 }
 
 std::size_t count_of(const std::string& part, const std::string& text) {
@@ -221,16 +231,17 @@ TEST_CASE("the thread of the connections asks for short turns", "[serve]") {
 }
 
 TEST_CASE("A client that sends too slowly is let go", "[serve]") {
-  const HttpLimits limits = short_request();
-  SmallServer server(limits);
-  const auto begun = std::chrono::steady_clock::now();
-  for (const std::string& text : {std::string("G"), get("/small").substr(0, 30),
-                                  post("/small", 9) + "abc", get("/small") + "G"}) {
+  SmallServer server(short_request());
+  for (const std::string& text :
+       {std::string("G"), get("/small").substr(0, 30), post("/small", 9) + "abc"}) {
     CAPTURE(text);
     auto socket = server.client();
     send(socket, text);
-    CHECK(count_of("HTTP/1.1", rest_of(socket)) == count_of("\r\n\r\nG", text));
+    CHECK(rest_of(socket).empty());
   }
+  // One that sends all of it is answered, and let go if its next request does not come.
+  CHECK(answered_in_time(server, get("/small") + "G").ends_with("small"));
+  CHECK(answered_in_time(server, get("/small", "1.1", "Connection: close\r\n")).ends_with("small"));
   // A byte now and then does not hold it for longer.
   auto slow = server.client();
   boost::system::error_code error;
@@ -239,24 +250,13 @@ TEST_CASE("A client that sends too slowly is let go", "[serve]") {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
   CHECK(error);
-  // None of them had the time of an idle connection.
-  CHECK(std::chrono::steady_clock::now() - begun < limits.idle);
-  // One that sends all of it is answered.
-  auto quick = server.client();
-  send(quick, get("/small", "1.1", "Connection: close\r\n"));
-  CHECK(rest_of(quick).ends_with("small"));
 }
 
 TEST_CASE("A client that sends nothing is let go, also after an answer", "[serve]") {
-  const HttpLimits limits = short_idle();
-  SmallServer server(limits);
-  const auto begun = std::chrono::steady_clock::now();
+  SmallServer server(short_idle());
   auto silent = server.client();
   CHECK(rest_of(silent).empty());
-  auto answered = server.client();
-  send(answered, get("/small"));
-  CHECK(rest_of(answered).ends_with("small"));
-  CHECK(std::chrono::steady_clock::now() - begun < limits.request);
+  CHECK(answered_in_time(server, get("/small")).ends_with("small"));
 }
 
 TEST_CASE("A client that reads too slowly is dropped when its answer fits the memory no more",
@@ -291,6 +291,7 @@ TEST_CASE("An answer of which parts were dropped never looks whole", "[serve]") 
 }
 
 TEST_CASE("A client that leaves is noticed, also one that has sent its next requests", "[serve]") {
+  const std::string closing = get("/small", "1.1", "Connection: close\r\n");
   for (const std::string next : {"", "GET /small HTTP/1.1\r\nHost: x\r\n\r\n", "GET /sm"}) {
     CAPTURE(next);
     SmallServer server(HttpLimits{});
@@ -299,7 +300,8 @@ TEST_CASE("A client that leaves is noticed, also one that has sent its next requ
       send(client, "GET /later HTTP/1.1\r\nHost: x\r\n\r\n");
       while (server.asked() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
       send(client, next);
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      // By then the server's thread, which takes in order what comes, has seen it.
+      for (int i = 0; i < 2; ++i) CHECK(answered_in_time(server, closing).ends_with("small"));
       CHECK_FALSE(server.has_dropped());
     }
     wait_for([&] { return server.has_dropped(); });
