@@ -99,8 +99,8 @@ TEST_CASE("lines are dealt to shards by all tokens that they ask for", "[serve]"
       std::size_t line = count;
       for (std::size_t i = 0; i < count; ++i)
         if (!is_dealt[i] && (line == count || costs[i] > costs[line])) line = i;
-      const auto least = static_cast<std::size_t>(
-          std::min_element(loads.begin(), loads.end()) - loads.begin());
+      const auto least =
+          static_cast<std::size_t>(std::min_element(loads.begin(), loads.end()) - loads.begin());
       is_dealt[line] = true;
       loads[least] += costs[line];
       expected[least].push_back(line);
