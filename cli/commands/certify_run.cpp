@@ -140,7 +140,7 @@ void run_certify_run(const CertifyRunOptions& options) {
   gpu::CouplingSettings settings;
   settings.request = gpu::resolve(
       model,
-      {options.chat.prompt_of({"", options.prompt, "prompt"}), options.chat.thinking(), {}, wish},
+      {options.chat.prompt_of({"", options.prompt, "prompt"}), options.chat.arguments(), {}, wish},
       gpu::Spelling::flags);
   Certificate found;
   found.rounds = settings.request.plan.stages.back().rounds;
