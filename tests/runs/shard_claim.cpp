@@ -238,7 +238,8 @@ TEST_CASE("of two claims the last decides, whoever made the one before it") {
       const Counting two(claims / "shard-1-of-2.2", last.claim, last.counts);
       std::string said;
       const auto claim = [&] {
-        // Whoever counts may be kept waiting by a busy machine; whoever is silent is not waited for.
+        // Whoever counts may be kept waiting by a busy machine; whoever is silent is not waited
+        // for.
         return std::make_unique<ShardClaim>(
             work / "run", shard, [&](const std::string& text) { said += text + "\n"; },
             last.counts ? patient_times : ClaimTimes{milliseconds(16), milliseconds(60)});
@@ -374,6 +375,21 @@ TEST_CASE("launchers say which shard a process is") {
         if (launchers[first].first != launchers[later].first)
           CHECK(is(launched(variables), {1, 4}, true));
       }
+
+  // As many ranks as there may be shards, and one more; arrays likewise, which begin at 0 if they
+  // do not say where, and count by 1 if they do not say by what.
+  for (const bool is_too_many : {false, true}) {
+    const std::string of = std::to_string(most_shards + (is_too_many ? 1 : 0));
+    const Variables ranks{{"PMI_RANK", "5"}, {"PMI_SIZE", of}};
+    const Variables tasks{{"SLURM_ARRAY_TASK_ID", "5"}, {"SLURM_ARRAY_TASK_COUNT", of}};
+    if (is_too_many) {
+      require_bad_input([&] { launched(ranks); }, {"PMI_RANK", "is 5 of 65537"});
+      require_bad_input([&] { launched(tasks); }, {"SLURM_ARRAY_TASK_ID", "is 5 in an array"});
+    } else {
+      CHECK(is(launched(ranks), {6, most_shards}, true));
+      CHECK(is(launched(tasks), {6, most_shards}, false));
+    }
+  }
 
   const auto with = [](Variables variables, const std::string& name, const std::string& value) {
     variables[name] = value;
