@@ -96,20 +96,19 @@ nlohmann::ordered_json SamplingSettings::to_json() const {
 
 SamplingSettings SamplingSettings::from_json(const nlohmann::json& json, const std::string& file) {
   const JsonObject config(json, file);
-  config.only(
-      {"model",       "model_path",   "arithmetic",      "prompt",          "prompts",
-       "terminal",    "powers",       "horizon",         "block",           "rounds",
-       "local_moves", "sweeps",       "schedule",        "output_rung",     "samples",
-       "seed",        "sampler",      "particles",       "early_rejection", "confidence",
-       "preset",      "rope_factors", "restart_weights", "restart_range",   "prompt_horizon",
-       "stop",        "shard",        "model_digest"});
+  config.only({"model",          "model_path",   "arithmetic",      "prompt",
+               "prompts",        "terminal",     "powers",          "horizon",
+               "block",          "rounds",       "local_moves",     "sweeps",
+               "schedule",       "output_rung",  "samples",         "seed",
+               "sampler",        "particles",    "early_rejection", "confidence",
+               "preset",         "rope_factors", "restart_weights", "restart_range",
+               "prompt_horizon", "stop",         "shard",           "model_digest"});
   SamplingSettings settings;
   settings.model = config.text("model");
   settings.model_path = config.text("model_path");
   if (config.has("model_digest")) {
     settings.foreign = ForeignArithmetic{config.text("arithmetic"), std::nullopt};
-    if (!json.at("model_digest").is_null())
-      settings.foreign->digest = config.text("model_digest");
+    if (!json.at("model_digest").is_null()) settings.foreign->digest = config.text("model_digest");
   } else {
     settings.arithmetic = read_arithmetic(config);
   }

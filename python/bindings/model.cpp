@@ -53,8 +53,7 @@ SharedModel called(nb::object compute, nb::object text, std::size_t vocabulary_s
                    bool accepts_empty_prompt, std::size_t bytes_per_token,
                    const std::string& arithmetic, const std::optional<std::string>& digest) {
   gpu::OpenedModel::Parts parts;
-  parts.model =
-      std::make_unique<CalledModel>(std::move(compute), vocabulary_size, bytes_per_token);
+  parts.model = std::make_unique<CalledModel>(std::move(compute), vocabulary_size, bytes_per_token);
   parts.text = std::make_unique<CalledText>(std::move(text));
   parts.terminal = std::move(terminal);
   parts.positions = positions;
@@ -152,8 +151,8 @@ nb::ndarray<nb::numpy, float> next_logits(const SharedModel& model,
     model->opened().model().next_logits(passes, rows);
     *logits = rows.download(0, passes.size() * vocabulary);
   }
-  const nb::capsule owner(
-      logits.get(), [](void* p) noexcept { delete static_cast<std::vector<float>*>(p); });
+  const nb::capsule owner(logits.get(),
+                          [](void* p) noexcept { delete static_cast<std::vector<float>*>(p); });
   return {logits.release()->data(), {caches.size(), vocabulary}, owner};
 }
 
