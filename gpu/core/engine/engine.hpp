@@ -248,8 +248,8 @@ class Engine {
   /// +infinity or no token: ModelError), or that alone finds no memory (NoRoom), fails its own
   /// request. A pass that runs out of memory in its middle (std::bad_alloc) fails those of its
   /// batch.
-  /// @throw whatever `ended`, the model or the lottery throws else. If the model did before it wrote
-  /// to a cache, the next step makes that pass again: no request is lost
+  /// @throw whatever `ended`, the model or the lottery throws else. If the model did before it
+  /// wrote to a cache, the next step makes that pass again: no request is lost
   bool step();
 
   /// Starts these samplers and answers their requests until all have ended.
