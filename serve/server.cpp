@@ -63,8 +63,13 @@ class Server::Work {
             session_, [this] { return after_turn(); }, [this] { free_memory(); }),
         http_(options_.host, options_.port, handlers(), limits_of(options_)),
         intake_({.jobs = options_.most_choices + IntakeLimits{}.threads}) {
+    // Two states of one repository differ in this; twelve digits are enough for a commit of Git.
+    const std::string revision =
+        options_.revision.empty()
+            ? ""
+            : "@" + options_.revision.substr(0, 12) + "-" + options_.model_digest.substr(0, 12);
     identity_.fingerprint =
-        identity_.model + "-" + identity_.arithmetic + "-tempera-" + options_.version;
+        identity_.model + revision + "-" + identity_.arithmetic + "-tempera-" + options_.version;
     if (options_.batch_folder)
       batches_ = std::make_unique<Batches>(
           *options_.batch_folder,
@@ -223,6 +228,10 @@ class Server::Work {
                        {"created", started_},
                        {"owned_by", "tempera"},
                        {"arithmetic", identity_.arithmetic}};
+    if (!options_.revision.empty()) {
+      entry["revision"] = options_.revision;
+      entry["digest"] = options_.model_digest;
+    }
     if (model_.positions() > 0) entry["max_model_len"] = model_.positions();
     return entry;
   }

@@ -38,11 +38,11 @@ void ChatOptions::add_texts_to(CLI::App& command, const std::string& condition) 
                  condition +
                      "whether the model thinks first, if its template asks: \"enable_thinking\" "
                      "of --chat-template-kwargs (default: as the template has it)");
-  arguments_option_ = add_text(
-      command, "--chat-template-kwargs", arguments_, "JSON",
-      condition +
-          "what its chat template is given beside the messages, an object such as "
-          "{\"reasoning_effort\": \"low\"}; \"strftime_now\" is the date that it writes");
+  arguments_option_ =
+      add_text(command, "--chat-template-kwargs", arguments_, "JSON",
+               condition +
+                   "what its chat template is given beside the messages, an object such as "
+                   "{\"reasoning_effort\": \"low\"}; \"strftime_now\" is the date that it writes");
 }
 
 void ChatOptions::check() const {

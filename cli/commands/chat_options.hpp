@@ -9,11 +9,12 @@
 
 namespace tempera::cli {
 
-/// Whether a prompt is a conversation, and how it is written: --chat, --system, --thinking,
+/// Says if a prompt is a conversation, and how it is written: --chat, --system, --thinking,
 /// --chat-template-kwargs, and for some commands --messages.
 class ChatOptions {
  public:
-  /// Declares --chat, --system, --thinking and --chat-template-kwargs of `command`; this object must outlive it.
+  /// Declares --chat, --system, --thinking and --chat-template-kwargs of `command`; this object
+  /// must outlive it.
   void add_to(CLI::App& command);
   /// Declares --messages too, after add_to.
   CLI::Option* add_messages_to(CLI::App& command);
@@ -25,7 +26,7 @@ class ChatOptions {
 
   /// Whether every text is the user's turn of a conversation.
   bool chat() const { return chat_; }
-  /// What the chat template is given beside the messages: --thinking, --chat-template-kwargs.
+  /// Returns the chat template's arguments: --thinking, --chat-template-kwargs.
   /// @throw BadInput as gpu::ChatArguments::parse, and if the two differ
   gpu::ChatArguments arguments() const;
   /// Whether --messages is given.

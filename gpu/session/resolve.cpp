@@ -12,6 +12,8 @@
 
 #include "base/error.hpp"
 #include "gpu/device/device_system.hpp"
+#include "gpu/llm/models/hub_model.hpp"
+#include "gpu/llm/models/model_digest.hpp"
 #include "gpu/llm/models/named_model.hpp"
 #include "gpu/llm/text/token_limit.hpp"
 #include "gpu/session/cost.hpp"
@@ -178,8 +180,9 @@ AskedHorizon asked_horizon(const SamplerWish& wish, const SamplerSettings& setti
   return {settings.horizon, wish.horizon.has_value(), wish.preset ? preset_margin : 0};
 }
 
-ResolvedPrompt resolve_prompt(const OpenedModel& model, const PromptWish& prompt, const ChatArguments& arguments,
-                              const AskedHorizon& horizon, const std::string& where) {
+ResolvedPrompt resolve_prompt(const OpenedModel& model, const PromptWish& prompt,
+                              const ChatArguments& arguments, const AskedHorizon& horizon,
+                              const std::string& where) {
   ResolvedPrompt resolved;
   try {
     std::optional<TokenLimit> limit;
@@ -229,7 +232,8 @@ void resolve_prompts(SamplingSettings& settings, const OpenedModel& model,
                      const std::vector<RunPrompt>& prompts, const ChatArguments& arguments,
                      const AskedHorizon& horizon) {
   for (const RunPrompt& prompt : prompts) {
-    ResolvedPrompt resolved = resolve_prompt(model, prompt.prompt, arguments, horizon, prompt.where);
+    ResolvedPrompt resolved =
+        resolve_prompt(model, prompt.prompt, arguments, horizon, prompt.where);
     settings.prompts.push_back({prompt.id, std::move(resolved.tokens), resolved.horizon});
   }
   const bool is_chat = std::any_of(prompts.begin(), prompts.end(), [](const RunPrompt& prompt) {
@@ -245,6 +249,9 @@ void resolve_prompts(SamplingSettings& settings, const OpenedModel& model,
     std::error_code error;
     const auto path = std::filesystem::absolute(resolve_model(settings.model), error);
     settings.model_path = error ? settings.model : path.lexically_normal().string();
+    if (const auto snapshot = find_snapshot(settings.model))
+      settings.snapshot =
+          SamplingSettings::Snapshot{snapshot->commit, model_digest(snapshot->path.string())};
   }
   settings.rope_factors = model.rope_factors();
   settings.terminal = model.terminal();
@@ -255,11 +262,10 @@ void resolve_prompts(SamplingSettings& settings, const OpenedModel& model,
 SampleRequest resolve(const OpenedModel& model, const SampleWish& wish, Spelling spelling,
                       const std::string& where) {
   const SamplerSettings settings = resolve_sampler(wish.sampler, spelling);
-  if (!wish.arguments.empty() &&
-      !std::holds_alternative<std::vector<ChatMessage>>(wish.prompt))
-    throw BadInput(spelt(wish.arguments.says_thinking_alone() ? "thinking" : "chat_template_kwargs", spelling),
-                   "is about a conversation",
-                   "leave it out, or give messages");
+  if (!wish.arguments.empty() && !std::holds_alternative<std::vector<ChatMessage>>(wish.prompt))
+    throw BadInput(
+        spelt(wish.arguments.says_thinking_alone() ? "thinking" : "chat_template_kwargs", spelling),
+        "is about a conversation", "leave it out, or give messages");
   ResolvedPrompt prompt = resolve_prompt(model, wish.prompt, wish.arguments,
                                          asked_horizon(wish.sampler, settings), where);
   return settings.request(std::move(prompt.tokens),

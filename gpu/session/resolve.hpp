@@ -78,8 +78,9 @@ AskedHorizon asked_horizon(const SamplerWish& wish, const SamplerSettings& setti
 /// T fits after the prompt, it has a horizon of its own.
 /// @throw BadInput naming `where` for a prompt that the model cannot take, or whose answer it
 /// cannot hold
-ResolvedPrompt resolve_prompt(const OpenedModel& model, const PromptWish& prompt, const ChatArguments& arguments,
-                              const AskedHorizon& horizon, const std::string& where);
+ResolvedPrompt resolve_prompt(const OpenedModel& model, const PromptWish& prompt,
+                              const ChatArguments& arguments, const AskedHorizon& horizon,
+                              const std::string& where);
 
 /// The bytes that a user gave for caches, or, if these are 0, half of the memory that is free on
 /// the current device now, the weights being there, and that this process may still take of it; no

@@ -82,6 +82,7 @@ nlohmann::ordered_json SamplingSettings::to_json() const {
   json["samples"] = samples;
   json["seed"] = seed;
   // Folders that older versions made know none of these.
+  if (snapshot) json["snapshot"] = {{"revision", snapshot->commit}, {"digest", snapshot->digest}};
   if (chat) {
     json["chat_template"] = {{"sha256", chat->digest}, {"tested", chat->is_tested}};
     if (!chat->arguments.empty()) json["chat_template_kwargs"] = chat->arguments.object();
@@ -129,6 +130,7 @@ SamplingSettings SamplingSettings::from_json(const nlohmann::json& json, const s
                "shard",
                "chat_template",
                "chat_template_kwargs",
+               "snapshot",
                "model_digest"});
   SamplingSettings settings;
   settings.model = config.text("model");
@@ -154,6 +156,11 @@ SamplingSettings SamplingSettings::from_json(const nlohmann::json& json, const s
   settings.output = config.whole_number("output_rung", 1, 65535);
   settings.samples = config.whole_number("samples", 1, addressable_samples);
   settings.seed = config.whole_number("seed", 0, std::numeric_limits<std::uint64_t>::max());
+  if (config.has("snapshot")) {
+    const JsonObject snapshot = config.object("snapshot");
+    snapshot.only({"revision", "digest"});
+    settings.snapshot = Snapshot{snapshot.text("revision"), snapshot.text("digest")};
+  }
   if (config.has("chat_template")) {
     const JsonObject chat = config.object("chat_template");
     chat.only({"sha256", "tested"});

@@ -24,7 +24,7 @@ struct SamplePrompt {
 
 /// Everything that decides the answers of `tempera sample`, resolved: what config.json holds.
 struct SamplingSettings : SamplerSettings {
-  /// How the prompts that were conversations became tokens, which a run that goes on has already.
+  /// How the prompts that were conversations became tokens, which a resumed run has already.
   struct Chat {
     std::string digest;      ///< SHA-256 of the chat template
     bool is_tested = false;  ///< whether it is one that tempera is tested with
@@ -33,11 +33,17 @@ struct SamplingSettings : SamplerSettings {
 
   std::string model;       ///< as the user named it
   std::string model_path;  ///< the same place from any current directory
+  /// The commit and the model_digest of a model that the user named as on the Hugging Face Hub.
+  struct Snapshot {
+    std::string commit;
+    std::string digest;
+  };
+  std::optional<Snapshot> snapshot;
   /// None for a model whose logits are given, and in folders that older versions made: these
   /// computed in float32, and go on in it.
   std::optional<Arithmetic> arithmetic;
-  /// What computes the logits, if the model is an object of a program: only such a program can go on
-  /// with the run.
+  /// What computes the logits, if the model is an object of a program: only such a program can go
+  /// on with the run.
   std::optional<ForeignArithmetic> foreign;
   /// The set of rotary factors that the run computes with, if the model has two.
   std::optional<RopeFactors> rope_factors;

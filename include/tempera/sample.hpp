@@ -32,9 +32,9 @@ struct SampleRequest {
   std::optional<std::string> id = {};
   std::vector<std::string> stop = {};  ///< an answer is cut before the first of these texts
   std::optional<bool> thinking = {};   ///< of a conversation: "enable_thinking" of the arguments
-  /// What the chat template of a conversation is given beside the messages: a JSON object.
+  /// The variables of a conversation's chat template: a JSON object.
   std::string chat_template_kwargs = "{}";
-  MoveOptions moves = {};              ///< how its moves are computed, which changes no answer
+  MoveOptions moves = {};  ///< how its moves are computed, which changes no answer
 };
 
 /// How often a local move (`eq:local-accept`) or a swap (`eq:swap-accept-llm`) was proposed, and

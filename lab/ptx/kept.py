@@ -1,4 +1,4 @@
-"""What nvcc compiled, as it is kept: one archive, for most of the text for sm_80 is that for sm_90.
+"""Reads and writes the kept PTX: one archive, as most of the text for sm_80 is that for sm_90.
 
 A module's name is SOURCE.TARGET.ptx, queue_draw.sm_90.ptx say. lab/CMakeLists.txt unpacks the archive into the build folder.
 """
@@ -11,7 +11,7 @@ import tarfile
 
 KEPT = pathlib.Path(__file__).resolve().parent / "kept"
 ARCHIVE = KEPT / "ptx.tar.xz"
-# Of all settings of xz these make it smallest: modules that are alike lie within one dictionary.
+# These settings of xz make it smallest: one dictionary holds all modules that are alike.
 FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "dict_size": 1 << 26, "lc": 4, "lp": 0, "pb": 0}]
 
 

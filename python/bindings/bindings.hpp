@@ -51,7 +51,7 @@ using Messages = std::vector<std::pair<std::string, std::string>>;
 using Prompt = std::variant<std::string, std::vector<gpu::TokenId>, Messages>;
 
 gpu::PromptWish wished(const Prompt& prompt);
-/// What Python gives to the chat template, as JSON.
+/// Reads the chat template's arguments, which Python gives as JSON.
 gpu::ChatArguments chat_arguments(const std::string& json);
 
 /// What a dictionary of Python says about the sampler.

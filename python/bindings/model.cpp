@@ -4,6 +4,8 @@
 
 #include "gpu/device/device_system.hpp"
 #include "gpu/device/missing_device.hpp"
+#include "gpu/llm/models/hub_model.hpp"
+#include "gpu/llm/models/model_digest.hpp"
 #include "gpu/session/token_scores.hpp"
 #include "python/bindings/bindings.hpp"
 #include "python/bindings/called_model.hpp"
@@ -53,8 +55,7 @@ SharedModel called(nb::object compute, nb::object text, std::size_t vocabulary_s
                    bool accepts_empty_prompt, std::size_t bytes_per_token,
                    const std::string& arithmetic, const std::optional<std::string>& digest) {
   gpu::OpenedModel::Parts parts;
-  parts.model =
-      std::make_unique<CalledModel>(std::move(compute), vocabulary_size, bytes_per_token);
+  parts.model = std::make_unique<CalledModel>(std::move(compute), vocabulary_size, bytes_per_token);
   parts.text = std::make_unique<CalledText>(std::move(text));
   parts.terminal = std::move(terminal);
   parts.positions = positions;
@@ -152,8 +153,8 @@ nb::ndarray<nb::numpy, float> next_logits(const SharedModel& model,
     model->opened().model().next_logits(passes, rows);
     *logits = rows.download(0, passes.size() * vocabulary);
   }
-  const nb::capsule owner(
-      logits.get(), [](void* p) noexcept { delete static_cast<std::vector<float>*>(p); });
+  const nb::capsule owner(logits.get(),
+                          [](void* p) noexcept { delete static_cast<std::vector<float>*>(p); });
   return {logits.release()->data(), {caches.size(), vocabulary}, owner};
 }
 
@@ -209,7 +210,24 @@ HeldModel::~HeldModel() {
   opened_.reset();
 }
 
+/// Returns path, commit, digest and repository of a name of the Hub; nothing for a path.
+std::optional<nb::tuple> hub_snapshot(const std::string& name_or_path) {
+  const auto snapshot = gpu::find_snapshot(name_or_path);
+  if (!snapshot) return std::nullopt;
+  return nb::make_tuple(snapshot->path.string(), snapshot->commit,
+                        gpu::model_digest(snapshot->path.string()), snapshot->name.repository);
+}
+
+/// Returns the arguments of hub_download.py's download(); nothing if nothing is missing.
+std::optional<nb::tuple> missing_of_hub(const std::string& name_or_path) {
+  const auto name = gpu::missing_snapshot(name_or_path);
+  if (!name) return std::nullopt;
+  return nb::make_tuple(name->repository, name->file, name->revision, gpu::hub_cache().string());
+}
+
 void bind_model(nb::module_& module) {
+  module.def("hub_snapshot", &hub_snapshot, nb::arg("name_or_path"));
+  module.def("missing_of_hub", &missing_of_hub, nb::arg("name_or_path"));
   nb::class_<HeldModel>(module, "OpenedModel", nb::type_slots(model_slots))
       .def_static("open", &open, nb::arg("name_or_path"), nb::arg("arithmetic") = nb::none(),
                   nb::arg("device") = nb::none(), nb::arg("rope_factors") = nb::none(),

@@ -36,20 +36,19 @@ nanobind::dict presets() {
   return all;
 }
 
-/// Renders chat templates by this function of Python; `say` is told what a user should know.
+/// Renders chat templates by this function of Python; `say` gets lines for the user.
 void use_template_engine(tempera::python::nb::object answer, tempera::python::nb::object say) {
   namespace nb = tempera::python::nb;
   // Never destroyed: Python may be gone when static objects go.
   auto* functions = new std::pair<nb::object, nb::object>(std::move(answer), std::move(say));
-  tempera::gpu::use_template_engine(
-      {[functions](const std::string& task) {
-         const nb::gil_scoped_acquire python;
-         return nb::cast<std::string>(functions->first(task));
-       },
-       [functions](const std::string& line) {
-         const nb::gil_scoped_acquire python;
-         functions->second(line);
-       }});
+  tempera::gpu::use_template_engine({[functions](const std::string& task) {
+                                       const nb::gil_scoped_acquire python;
+                                       return nb::cast<std::string>(functions->first(task));
+                                     },
+                                     [functions](const std::string& line) {
+                                       const nb::gil_scoped_acquire python;
+                                       functions->second(line);
+                                     }});
 }
 
 }  // namespace

@@ -42,12 +42,12 @@ gpu::SamplingSettings settings_of(const gpu::OpenedModel& model, const std::stri
   std::vector<gpu::RunPrompt> listed;
   for (std::size_t number = 0; number < prompts.size(); ++number) {
     if (!asked.empty() && !std::holds_alternative<Messages>(prompts[number]))
-      throw BadInput(asked.says_thinking_alone() ? "thinking" : "chat_template_kwargs", "is about a conversation", "leave it out, or give messages");
+      throw BadInput(asked.says_thinking_alone() ? "thinking" : "chat_template_kwargs",
+                     "is about a conversation", "leave it out, or give messages");
     listed.push_back({ids[number], wished(prompts[number]),
                       prompts.size() == 1 ? "prompt" : "prompt " + std::to_string(number)});
   }
-  gpu::resolve_prompts(settings, model, listed, asked,
-                       gpu::asked_horizon(wish, settings));
+  gpu::resolve_prompts(settings, model, listed, asked, gpu::asked_horizon(wish, settings));
   return settings;
 }
 
@@ -61,7 +61,8 @@ void draw_run(const SharedModel& model, const std::string& name, const std::stri
               const std::function<void()>& answered, const std::function<bool()>& is_left) {
   const gpu::SamplerWish wish = sampler_wish(wishes);
   const nb::gil_scoped_release others;
-  gpu::SamplingSettings settings = settings_of(model->opened(), name, prompts, ids, arguments, wish);
+  gpu::SamplingSettings settings =
+      settings_of(model->opened(), name, prompts, ids, arguments, wish);
   std::optional<gpu::RunFolder> run;
   if (resume && std::filesystem::exists(std::filesystem::path(folder) / "config.json")) {
     run.emplace(gpu::RunFolder::open(folder));

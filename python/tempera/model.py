@@ -96,6 +96,10 @@ class Model:
         self._device = device
         self._rope_factors = rope_factors
         self.name = name
+        snapshot = None if rows is not None else self._native.hub_snapshot(name)
+        #: The commit of the snapshot, and a digest of its files, for a name of the Hugging Face Hub.
+        self.revision: str | None = None if snapshot is None else snapshot[1]
+        self.digest: str | None = None if snapshot is None else snapshot[2]
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles the name, not the weights: whoever unpickles opens the same files with the same arithmetic.
@@ -105,6 +109,8 @@ class Model:
         if self._rows is not None:
             raise errors.BadInput("model", f"{self.name} is computed by an object of this process and cannot be pickled", "make it in the process that needs it")
         where = os.path.abspath(self.name) if os.path.exists(self.name) else self.name
+        if self.revision is not None:  # a branch of the Hub moves
+            where = f"{where.partition('@')[0]}@{self.revision}"
         return _opened_again, (where, self.arithmetic, self._device, self._rope_factors)
 
     @classmethod
@@ -115,19 +121,24 @@ class Model:
         arithmetic: str | None = None,
         device: str | None = None,
         rope_factors: str | None = None,
+        download: bool = False,
     ) -> Model:
-        """Opens a Hugging Face folder, a GGUF file, or a model that `tempera models` knows by name.
+        """Opens a Hugging Face folder, a GGUF file, a model that `tempera models` knows by name, or one of the Hugging Face
+        Hub, such as "Qwen/Qwen3-8B" or "Qwen/Qwen3-8B@REVISION", that is in the Hub's cache. A path that exists wins.
 
         arithmetic: which bits the logits have; "float32" if none is given.
         device: "host", "cuda" or "cuda:N"; the host if none is given. Kernels for CUDA are in a package that was built
         where nvcc was on the path, and are loaded when they are first asked for.
         rope_factors: "short" or "long", for a model with two sets of rotary factors.
+        download: True downloads a model of the Hub that is not in its cache, if huggingface_hub is installed.
 
         Raises BadInput for files that cannot be used, and for a device of no such name; DeviceError for one that this
         package or this machine lacks.
         """
         name = path("model", name_or_path)
         asked = [None if value is None else _text(label, value) for label, value in (("arithmetic", arithmetic), ("rope_factors", rope_factors))]
+        if truth("download", download):
+            _download(name)
         opened = native(device).OpenedModel.open(name, asked[0], device, asked[1])
         return cls(opened, name, device, rope_factors)
 
@@ -319,6 +330,21 @@ def require_model(model: Any) -> None:
     """Raises BadInput for anything but a Model."""
     if not isinstance(model, Model):
         raise errors.BadInput("model", f"{model!r} is not a model", "give what tempera.Model.open returns")
+
+
+def _download(name: str) -> None:
+    """Downloads what is missing of a model of the Hugging Face Hub. Raises BadInput."""
+    missing = native().missing_of_hub(name)
+    if missing is None:
+        return
+    from tempera.hub_download import download
+
+    try:
+        download(*missing)
+    except ImportError:
+        raise errors.BadInput(name, "cannot be downloaded: huggingface_hub is not installed", "pip install huggingface_hub") from None
+    except Exception as error:
+        raise errors.BadInput(name, f"cannot be downloaded ({error})", "see the name, the network, HF_ENDPOINT and HF_TOKEN") from error
 
 
 def _opened_again(name: str, arithmetic: str | None, device: str | None, rope_factors: str | None) -> Model:

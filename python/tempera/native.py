@@ -45,7 +45,7 @@ def _module(name: str) -> Any:
 
 
 def _rendered(task: str) -> str:
-    """What Jinja2 says to a task of the compiled half, in this process."""
+    """Answers a task of the compiled half by Jinja2, in this process."""
     from tempera.template_engine import answer
 
     try:

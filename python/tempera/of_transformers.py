@@ -274,6 +274,11 @@ def _add_layer(cache: Any, keys: Any, values: Any) -> None:
     cache.layers.append(layer)
 
 
+#: The most tokens that a recurrent model computes one by one after a cache. Several at once are not for all models what they
+#: are one by one (Mamba's convolution in transformers 5), so more are computed anew with what is before them.
+_MOST_STEPS = 16
+
+
 @dataclass(eq=False)
 class _Recurrent:
     """What a recurrent or hybrid model keeps of a prefix, and the logits after it."""
@@ -288,10 +293,8 @@ class RecurrentRows(_RowsOfModel):
     """Rows of a model whose cache cannot be cropped: it is copied where a fork begins, or the prefix is computed anew. Each
     row is computed alone: such models do not all take padding."""
 
-    def __init__(self, forward: _Forward, size: int, unstable: str, takes_several: bool) -> None:
-        """takes_several: whether the model computes several tokens at once after a cache; not all that take one do."""
+    def __init__(self, forward: _Forward, size: int, unstable: str) -> None:
         super().__init__(forward, size, unstable)
-        self._takes_several = takes_several
         self._states: dict[int, _Recurrent] = {}
 
     def forget(self, ended: Sequence[int]) -> None:
@@ -316,15 +319,13 @@ class RecurrentRows(_RowsOfModel):
                     self._states[own] = known
                 yield [row], known.logits
                 continue
-            begins = known is not None and new > 0 and known.length == len(tokens) - new
+            begins = known is not None and 0 < new <= _MOST_STEPS and known.length == len(tokens) - new
             cache = None
             if known is not None and begins:
                 # Written to from here on, also by a pass that fails: the state that goes on keeps nothing else.
                 cache = known.cache if source == own and known.users == 1 else copy.deepcopy(known.cache)
             self._drop(own)
-            pieces = [tokens[len(tokens) - new :]] if begins else [tokens]
-            if begins and not self._takes_several:
-                pieces = [[one] for one in pieces[0]]
+            pieces = [[one] for one in tokens[len(tokens) - new :]] if begins else [tokens]
             for piece in pieces:
                 logits, cache = self.forward(self.forward.tensor([piece]), cache)
             self._states[own] = _Recurrent(cache, len(tokens), logits)
@@ -354,7 +355,7 @@ def _rows_of(model: Any, cache: str, digest: str | None) -> tuple[Rows, int]:
         layers = getattr(kept, "layers", [])
         is_attention = forward.takes_padding and layers and all(_is_attention(layer) for layer in layers)
         ways = [AttentionRows(forward, size, _UNSTABLE, len(layers))] if is_attention else []
-        for rows in (*ways, RecurrentRows(forward, size, _UNSTABLE, True), RecurrentRows(forward, size, _UNSTABLE, False)):
+        for rows in (*ways, RecurrentRows(forward, size, _UNSTABLE)):
             try:
                 if _is_right(rows, forward, size):
                     return rows, size
@@ -379,7 +380,7 @@ def _is_right(rows: Rows, forward: _Forward, size: int) -> bool:
     found.append((after(2, 2, [*whole_row[:4], *whole_row[:2]], 2), [*whole_row[:4], *whole_row[:2]]))
     found.append((after(3, 2, whole_row[:5], 1), whole_row[:5]))
     rows([1, 2, 3], [], memoryview(b""))
-    rounding = 1e-3 if forward.dtype == torch.float32 or forward.dtype == torch.float64 else 0.1
+    rounding = 2.0**-13 if forward.dtype in (torch.float32, torch.float64) else 2.0**-4
     for row, tokens in found:
         expected = forward(forward.tensor([tokens]))[0][0].float().cpu().numpy()
         if not np.abs(row - expected).max() <= rounding * np.abs(expected).max():

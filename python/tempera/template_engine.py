@@ -13,7 +13,7 @@ import json
 import sys
 from typing import Any
 
-# What a template may not do is not looked up while it runs: the child can open no file by then.
+# The child's system calls by machine: the number that seccomp knows the machine by, and theirs.
 _SYSTEM_CALLS = {
     # read write close fstat lseek mmap mprotect munmap brk rt_sigaction rt_sigprocmask rt_sigreturn mremap madvise setitimer
     # getpid exit futex sigaltstack gettid clock_gettime exit_group getrandom sched_yield
@@ -23,7 +23,7 @@ _SYSTEM_CALLS = {
 
 
 class _Refused(Exception):
-    """What the caller is told instead of a text: a kind and a line."""
+    """The caller gets a kind and a line instead of a text."""
 
     def __init__(self, kind: str, line: str) -> None:
         self.kind, self.line = kind, line
@@ -107,7 +107,7 @@ def _clock(date: Any) -> Any:
     try:
         moment = datetime.datetime.fromisoformat(date)
     except (TypeError, ValueError):
-        raise _Refused("date", f"{date!r} is no date") from None
+        raise _Refused("date", f"{date!r} is not a date") from None
     return moment.strftime
 
 
@@ -208,7 +208,7 @@ def serve(seconds: float, mebibytes: int) -> None:
 
     try:
         version = _import_jinja2()
-        # What Python loads late is loaded now.
+        # Python loads some modules late; these are loaded now.
         import pprint  # noqa: F401
 
         for source in ("{% for x in messages %}{{ x | pprint }}{{ {'a': x} | tojson(indent=2) }}{% break %}{% endfor %}", "{{ 1 / 0 }}", "{% if"):

@@ -195,7 +195,7 @@ def _arguments(name: str, value: Any) -> dict[str, Any]:
 
 
 def chat_arguments(thinking: bool | None, given: Mapping[str, Any] | None) -> str:
-    """What a chat template is given beside the messages, as JSON; `thinking` is "enable_thinking". Raises BadInput.
+    """Returns the variables of a chat template as JSON; `thinking` is "enable_thinking". Raises BadInput.
 
     >>> chat_arguments(False, {"reasoning_effort": "low"})
     '{"reasoning_effort": "low", "enable_thinking": false}'

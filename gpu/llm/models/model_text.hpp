@@ -34,7 +34,8 @@ class ModelText {
   /// The tokens of a conversation, as far as the model's answer. The template alone says what
   /// is before it.
   /// @throw BadInput as chat_format, ChatFormat::render and Tokenizer::encode
-  std::vector<std::uint32_t> encode_chat(std::span<const ChatMessage> messages, const ChatArguments& arguments,
+  std::vector<std::uint32_t> encode_chat(std::span<const ChatMessage> messages,
+                                         const ChatArguments& arguments,
                                          const std::string& where) const;
 
  private:

@@ -75,8 +75,8 @@ class OpenedModel {
   }
   /// The prompt that a conversation stands for.
   /// @throw BadInput as TokenText::encode_chat
-  std::vector<TokenId> encode_chat(std::span<const ChatMessage> messages, const ChatArguments& arguments,
-                                   const std::string& where) const {
+  std::vector<TokenId> encode_chat(std::span<const ChatMessage> messages,
+                                   const ChatArguments& arguments, const std::string& where) const {
     return parts_.text->encode_chat(messages, arguments, where);
   }
   /// How its tokens are written and read.

@@ -179,13 +179,12 @@ std::optional<std::string> ChatFormat::render_family(std::span<const ChatMessage
     const auto found = tokens_.find(token);
     return found == tokens_.end() ? std::string_view() : found->second;
   };
-  return write_conversation(family_->style,
-                            {messages, family_->system,
-                             family_->writes_beginning ? text_of("bos_token") : "",
-                             text_of("eos_token"),
-                             !thinks   ? Thinking::as_published
-                             : *thinks ? Thinking::on
-                                       : Thinking::off});
+  return write_conversation(
+      family_->style, {messages, family_->system,
+                       family_->writes_beginning ? text_of("bos_token") : "", text_of("eos_token"),
+                       !thinks   ? Thinking::as_published
+                       : *thinks ? Thinking::on
+                                 : Thinking::off});
 }
 
 }  // namespace tempera::gpu

@@ -17,7 +17,8 @@ class GgufMetadata;
 ///
 /// The families that tempera is tested with are known by their published templates, character by
 /// character (SHA-256, without one newline at the end, which template engines drop): plain
-/// conversations of theirs need no template engine. Jinja2 renders all others (template_engine.hpp).
+/// conversations of theirs need no template engine. Jinja2 renders all others
+/// (template_engine.hpp).
 class ChatFormat {
  public:
   /// Reads chat_template.jinja or the "chat_template" of tokenizer_config.json (of several, the one

@@ -15,7 +15,7 @@ const std::string thinking_key = "enable_thinking";
 
 ChatArguments ChatArguments::read(const nlohmann::ordered_json& object, const std::string& where) {
   const std::string form = R"(give an object such as {"enable_thinking": false})";
-  if (!object.is_object()) throw BadInput(where, "is no JSON object", form);
+  if (!object.is_object()) throw BadInput(where, "is not a JSON object", form);
   ChatArguments arguments;
   auto said = nlohmann::ordered_json::object();
   for (const auto& [name, value] : object.items()) {
@@ -24,7 +24,7 @@ ChatArguments ChatArguments::read(const nlohmann::ordered_json& object, const st
     if (name == "messages" || name == "add_generation_prompt")
       throw BadInput(place, "is tempera's own to say", "leave it out");
     if (name == "strftime_now" && !value.is_string())
-      throw BadInput(place, "is no date", R"(give a text such as "2026-11-28")");
+      throw BadInput(place, "is not a date", R"(give a text such as "2026-11-28")");
     if (name == thinking_key) {
       if (!value.is_boolean())
         throw BadInput(place, "is neither true nor false", "give one of the two");
@@ -37,7 +37,7 @@ ChatArguments ChatArguments::read(const nlohmann::ordered_json& object, const st
 }
 
 ChatArguments ChatArguments::parse(std::string_view json, const std::string& where) {
-  // Refuses what is no JSON, or names one member twice; the order of the members is in the text.
+  // This refuses texts that are not JSON or name a member twice. The text has the members' order.
   parse_json(json, where);
   return read(nlohmann::ordered_json::parse(json), where);
 }
@@ -57,6 +57,8 @@ void ChatArguments::add_thinking(bool thinks) {
   thinking_ = thinks;
 }
 
-nlohmann::ordered_json ChatArguments::object() const { return nlohmann::ordered_json::parse(json_); }
+nlohmann::ordered_json ChatArguments::object() const {
+  return nlohmann::ordered_json::parse(json_);
+}
 
 }  // namespace tempera::gpu

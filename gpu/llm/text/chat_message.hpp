@@ -13,8 +13,8 @@ struct ChatMessage {
   std::string content;
 };
 
-/// What a user gives to a model's chat template beside the messages: the "chat_template_kwargs" of
-/// vLLM and transformers.
+/// The variables that a user gives to a model's chat template: the "chat_template_kwargs" of vLLM
+/// and transformers.
 class ChatArguments {
  public:
   ChatArguments() = default;
@@ -25,7 +25,7 @@ class ChatArguments {
   /// "add_generation_prompt"
   static ChatArguments read(const nlohmann::ordered_json& object, const std::string& where);
   /// The same of a text.
-  /// @throw BadInput also if it is no JSON
+  /// @throw BadInput also if it is not JSON
   static ChatArguments parse(std::string_view json, const std::string& where);
   /// {"enable_thinking": thinks}.
   static ChatArguments of_thinking(bool thinks);
@@ -33,7 +33,7 @@ class ChatArguments {
   bool empty() const { return json_ == "{}"; }
   /// "enable_thinking", if it is there.
   std::optional<bool> thinking() const { return thinking_; }
-  /// Whether there is nothing but "enable_thinking".
+  /// True if "enable_thinking" is the only member.
   bool says_thinking_alone() const;
   /// Says "enable_thinking" too. @pre thinking() has no other value
   void add_thinking(bool thinks);

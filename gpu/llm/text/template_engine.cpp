@@ -13,7 +13,6 @@
 namespace tempera::gpu {
 namespace {
 
-
 TemplateEngine& engine() {
   static TemplateEngine one{
       [](const std::string& task) {
@@ -71,15 +70,16 @@ std::string render_template(const TemplateTask& task, std::span<const ChatMessag
   }
   if (first_invalid_utf8(task.source) != task.source.size())
     throw BadInput(where_template, "the chat template is not UTF-8", download_again);
-  const auto line = engine().answer(nlohmann::ordered_json{{"template", task.source},
-                                                 {"messages", list},
-                                                 {"tokens", nlohmann::ordered_json::parse(task.tokens)},
-                                                 {"arguments", task.arguments.object()}}
-                                        .dump());
-  // What Python writes for half of a surrogate pair is no JSON here.
+  const auto line = engine().answer(nlohmann::ordered_json{
+      {"template", task.source},
+      {"messages", list},
+      {"tokens", nlohmann::ordered_json::parse(task.tokens)},
+      {"arguments",
+       task.arguments.object()}}.dump());
+  // Python writes half of a surrogate pair, which JSON cannot hold here.
   const auto answer = nlohmann::json::parse(line, nullptr, false);
   if (answer.is_discarded())
-    throw BadInput(where_template, "the chat template writes what is no text",
+    throw BadInput(where_template, "the chat template writes half a character",
                    "give the prompt as plain text");
   if (answer.contains("text")) {
     say_once(task);

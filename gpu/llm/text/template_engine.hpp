@@ -22,12 +22,12 @@ struct TemplateEngine {
 /// @pre no template has been rendered
 void use_template_engine(TemplateEngine engine);
 
-/// What is rendered.
+/// A template and its variables.
 struct TemplateTask {
   std::string_view source;
-  std::string_view digest;          ///< SHA-256 of the source
-  std::string_view tokens;          ///< JSON: {"bos_token": "…", …}
-  bool is_tested = false;           ///< whether tempera's own tests render this template
+  std::string_view digest;  ///< SHA-256 of the source
+  std::string_view tokens;  ///< JSON: {"bos_token": "…", …}
+  bool is_tested = false;   ///< whether tempera's own tests render this template
   const ChatArguments& arguments;
 };
 

@@ -27,7 +27,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr const char* the_template = "the chat template";
-const std::string use_plain_text = "give the prompt as plain text, in the form that the model wants";
+const std::string use_plain_text =
+    "give the prompt as plain text, in the form that the model wants";
 
 /// Why nothing came back.
 enum class Silence { ended, late, too_long };
@@ -52,7 +53,7 @@ class TemplateProcess::Child {
     std::string name = "python3";
     std::string isolated = "-I";
     std::string command = "-c";
-    std::array<char*, 7> arguments{name.data(), isolated.data(), command.data(), text.data(),
+    std::array<char*, 7> arguments{name.data(),    isolated.data(),  command.data(), text.data(),
                                    seconds.data(), mebibytes.data(), nullptr};
     posix_spawn_file_actions_t actions;
     ::posix_spawn_file_actions_init(&actions);
@@ -69,8 +70,8 @@ class TemplateProcess::Child {
     ::sigaddset(&signals, SIGPROF);
     ::posix_spawnattr_setsigdefault(&attributes, &signals);
     ::posix_spawnattr_setpgroup(&attributes, 0);
-    ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
-                                                POSIX_SPAWN_SETSIGDEF);
+    ::posix_spawnattr_setflags(
+        &attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
     const int error =
         ::posix_spawnp(&id_, "python3", &actions, &attributes, arguments.data(), environ);
     ::posix_spawnattr_destroy(&attributes);
@@ -126,7 +127,7 @@ class TemplateProcess::Child {
     return line;
   }
 
-  /// Whether its processor time has run out. It has ended, or is ended here.
+  /// Returns true if its processor time has run out. It has ended, or is ended here.
   bool ended_for_time() { return WIFSIGNALED(end()) && WTERMSIG(status_) == SIGPROF; }
 
  private:
@@ -155,7 +156,7 @@ pid_t TemplateProcess::child() const {
 
 std::string TemplateProcess::answer(const std::string& task) {
   const std::scoped_lock lock(mutex_);
-  // A child that somebody has ended since its last task is no fault of this one.
+  // A child that somebody has ended since its last task does not fail this one.
   if (child_)
     if (auto line = ask(task, true)) return std::move(*line);
   child_ = std::make_unique<Child>(limits_);
@@ -190,7 +191,8 @@ std::optional<std::string> TemplateProcess::ask(const std::string& task, bool is
     child_.reset();
     if (is_late || silent.why == Silence::late)
       throw BadInput(the_template,
-                     "takes more than " + std::to_string(static_cast<int>(limits_.processor_seconds)) +
+                     "takes more than " +
+                         std::to_string(static_cast<int>(limits_.processor_seconds)) +
                          " seconds of the processor for these messages",
                      use_plain_text);
     if (silent.why == Silence::too_long)

@@ -11,13 +11,13 @@
 
 namespace tempera::gpu {
 
-/// What a chat template may take in the child process.
+/// The limits of a chat template in the child process.
 struct TemplateLimits {
   double processor_seconds = 2.0;  ///< of each rendering
   /// That an answer is waited for. A machine under load gives little processor time a second.
   std::chrono::seconds wait{60};
-  std::size_t mebibytes = 512;                       ///< of address space
-  std::size_t text_bytes = std::size_t{64} << 20U;   ///< of one answer
+  std::size_t mebibytes = 512;                      ///< of address space
+  std::size_t text_bytes = std::size_t{64} << 20U;  ///< of one answer
 };
 
 /// Renders chat templates by Jinja2 in a child process, python3, which starts with the first task

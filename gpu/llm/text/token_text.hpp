@@ -39,7 +39,8 @@ class TokenText {
   /// @throw BadInput naming `where` or the model's files, as ChatFormat::render; always if the
   /// model has no tokenizer
   virtual std::vector<std::uint32_t> encode_chat(std::span<const ChatMessage> messages,
-                                                 const ChatArguments& arguments, const std::string& where) const;
+                                                 const ChatArguments& arguments,
+                                                 const std::string& where) const;
   /// How it writes conversations; nothing if the model has no tokenizer.
   /// @throw BadInput as ChatFormat::load and from_gguf
   virtual std::optional<ChatFormat> chat_format() const { return std::nullopt; }

@@ -163,7 +163,7 @@ TEST_CASE("what has no tokens ends in one line and exit code 2") {
       {"--model " + chat.path() + " --chat --chat-template-kwargs '{\"a\": 1}' Hi",
        "chat_template_kwargs.a: the model's chat template never reads it"},
       {"--model " + chat.path() + " --chat --chat-template-kwargs '[]' Hi",
-       "--chat-template-kwargs: is no JSON object"},
+       "--chat-template-kwargs: is not a JSON object"},
       {"--model " + chat.path() +
            " --chat --thinking on --chat-template-kwargs '{\"enable_thinking\": false}' Hi",
        "--thinking: differs from"},

@@ -189,8 +189,11 @@ TEST_CASE("a conversation that a model cannot answer is refused", "[chat_format]
         rendered(format, {{"user", "a"}}, ChatArguments::parse(R"({"tools": []})", "x"));
       },
       {"chat_template_kwargs.tools", "never reads it", "leave it out"});
-  require_bad_input([&] { rendered(format, {{"tool", "a\xFF"}}); },
-                    {"prompt 1", "message 1", "byte 1 is not UTF-8"});
+  require_bad_input(
+      [&] {
+        rendered(format, {{"tool", "a\xFF"}});
+      },
+      {"prompt 1", "message 1", "byte 1 is not UTF-8"});
 }
 
 TEST_CASE("any other template is rendered by Jinja2", "[chat_format][templates]") {
@@ -220,7 +223,7 @@ TEST_CASE("any other template is rendered by Jinja2", "[chat_format][templates]"
                R"("bos_token": "<s>"})") == R"([{"z": 1.5, "a": ["b"]}]FalseFalse<s>)");
   CHECK(render("{{ strftime_now('%d %b %Y') }}", hi, R"({"strftime_now": "2026-11-28"})") ==
         "28 Nov 2026");
-  // A template that asks whether there is a clock is told that there is none.
+  // A template can ask if there is a clock; there is none.
   CHECK(render("{{ strftime_now('%Y') if strftime_now is defined else '2024' }}", hi) == "2024");
 }
 
@@ -239,7 +242,7 @@ TEST_CASE("what a template refuses or cannot do is one line", "[chat_format][tem
   refused("{% for m in %}", {"m.jinja", "line 1"});
   refused("{{ 1 / 0 }}", {"m.jinja", "ZeroDivisionError"});
   refused("{{ strftime_now('%Y') }}", {"prompt 1", "writes the date", "strftime_now", "2026"});
-  refused("{{ strftime_now('%Y') }}", {"prompt 1", "'28.11.' is no date"},
+  refused("{{ strftime_now('%Y') }}", {"prompt 1", "'28.11.' is not a date"},
           R"({"strftime_now": "28.11."})");
   refused("{{ [1, 2] | random }}", {"m.jinja", "random"});
   refused("{{ lipsum() }}", {"m.jinja", "lipsum"});
@@ -252,13 +255,13 @@ TEST_CASE("what a template refuses or cannot do is one line", "[chat_format][tem
           R"({"effort": "low"})");
   refused("{{ budget }}", {"--thinking", "reads budget"}, R"({"enable_thinking": true})");
   for (const auto& [text, part] : std::map<std::string, std::string>{
-           {"[]", "is no JSON object"},
+           {"[]", "is not a JSON object"},
            {"{", "kwargs"},
            {R"({"a": 1, "a": 2})", "twice"},
            {R"({"messages": []})", "kwargs.messages"},
            {R"({"add_generation_prompt": false})", "kwargs.add_generation_prompt"},
            {R"({"enable_thinking": 1})", "kwargs.enable_thinking: is neither true nor false"},
-           {R"({"strftime_now": 5})", "kwargs.strftime_now: is no date"}}) {
+           {R"({"strftime_now": 5})", "kwargs.strftime_now: is not a date"}}) {
     const std::string json = text;
     require_bad_input([&] { ChatArguments::parse(json, "kwargs"); }, {part});
   }
