@@ -100,7 +100,7 @@ class CalledText final : public gpu::TokenText {
   explicit CalledText(nb::object text) : text_(std::move(text)) {}
   std::vector<gpu::TokenId> encode(std::string_view text, const std::string& where) const override;
   std::vector<gpu::TokenId> encode_chat(std::span<const gpu::ChatMessage> messages,
-                                        gpu::Thinking thinking,
+                                        const gpu::ChatArguments& arguments,
                                         const std::string& where) const override;
   std::string decode(std::span<const gpu::TokenId> tokens) const override;
   std::unique_ptr<gpu::TextPieces> pieces() const override;

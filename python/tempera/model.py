@@ -167,7 +167,7 @@ class Model:
 
         vocabulary: |V|, at most 2^18, or the texts of the tokens. terminal: the tokens that end an answer, by number or
         text. encode(text), decode(tokens): the prompt of a text, the text of tokens; if left out, names or numbers of tokens with
-        spaces between. chat(messages[, thinking]): the prompt of a conversation. positions: the most tokens of prompt and
+        spaces between. chat(messages[, thinking][, **chat_template_kwargs]): the prompt of a conversation. positions: the most tokens of prompt and
         answer, 0 for any number. arithmetic: what computes the logits, for config.json. digest: what tells these numbers
         from others; a run folder is only resumed by a model that has one.
 

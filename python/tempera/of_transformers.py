@@ -8,6 +8,7 @@ on together are computed where they are; others are gathered into tensors of the
 from __future__ import annotations
 
 import copy
+import datetime
 import inspect
 import itertools
 from collections.abc import Sequence
@@ -400,8 +401,10 @@ def _is_attention(layer: Any) -> bool:
 
 class _TokenizerText(CalledText):
     def __init__(self, tokenizer: Any, size: int) -> None:
-        def chat(messages: list[dict[str, str]], thinking: bool | None = None) -> Any:
-            further = {} if thinking is None else {"enable_thinking": thinking}
+        def chat(messages: list[dict[str, str]], thinking: bool | None = None, **arguments: Any) -> Any:
+            further = arguments if thinking is None else {**arguments, "enable_thinking": thinking}
+            if "strftime_now" in further:
+                further["strftime_now"] = datetime.datetime.fromisoformat(further["strftime_now"]).strftime
             found = tokenizer.apply_chat_template(messages, add_generation_prompt=True, tokenize=True, return_dict=False, **further)
             return found[0] if found and isinstance(found[0], list) else found
 
