@@ -29,7 +29,8 @@ TEST_CASE("one step carried through rungs and edges is the one of the joint matr
   CHECK(one.tv_one_step < lab::own_bound);
 }
 
-TEST_CASE("each bound of one step is what its definition gives, above what it bounds and no greater") {
+TEST_CASE(
+    "each bound of one step is what its definition gives, above what it bounds and no greater") {
   const auto [name, horizon, powers, schedule] =
       GENERATE(table<std::string, std::size_t, std::vector<double>, gpu::Schedule>(
           {{"four_tokens", 2, {3.0}, gpu::Schedule::adj},

@@ -27,8 +27,8 @@ TEST_CASE("an overstated weight is caught by a chain that is slower") {
 }
 
 TEST_CASE("laws of the convergence bound") {
-  // A chain that restarts at position 1 alone accepts q(y) π(x) / (q(x) π(y)): from the record of the
-  // greatest π / q every other one is reached with just the weight of the target. So no greater
+  // A chain that restarts at position 1 alone accepts q(y) π(x) / (q(x) π(y)): from the record of
+  // the greatest π / q every other one is reached with just the weight of the target. So no greater
   // weight is within every row, and each restart law has its share ω(1) of this one.
   law("the weight is the greatest where all restarts are full, and ω(1) of it elsewhere", [] {
     const FixedHorizonSpace space(random::model(), random::horizon());

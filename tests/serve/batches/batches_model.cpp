@@ -592,8 +592,10 @@ TEST_CASE("a shard that has ended without all of its answers is not taken", "[se
   {
     Counters counters;
     const GenerationLimits limits;
-    const GenerationMakings makings{versions()[0]->model, versions()[0]->identity,
-                                    counters,             limits,
+    const GenerationMakings makings{versions()[0]->model,
+                                    versions()[0]->identity,
+                                    counters,
+                                    limits,
                                     [](std::string text) { return text; },
                                     ""};
     gpu::RunFolder half =

@@ -10,7 +10,8 @@
 
 namespace tempera::serve::held_bodies_test {
 
-TEST_CASE("the bytes of bodies are those of a sum, whatever grows, ends and finds no room", "[serve]") {
+TEST_CASE("the bytes of bodies are those of a sum, whatever grows, ends and finds no room",
+          "[serve]") {
   law("bytes that are held are the sum of the shares, and never more than may be", [] {
     const auto most = *rc::gen::inRange<std::size_t>(1, 6);
     HeldBodies held(most);

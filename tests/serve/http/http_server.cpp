@@ -362,6 +362,29 @@ TEST_CASE("A large answer reaches a client that reads", "[serve]") {
   CHECK_FALSE(server.has_dropped());
 }
 
+TEST_CASE("As many connections as may be are served, and the next one waits until one ends",
+          "[serve]") {
+  const std::size_t most = GENERATE(1U, 3U);
+  HttpLimits limits;
+  limits.connections = most;
+  SmallServer server(limits);
+  const auto ask = [](Tcp::socket& socket) {
+    send(socket, get("/small"));
+    CHECK(read_until(socket, "small").starts_with("HTTP/1.1 200"));
+  };
+  std::vector<Tcp::socket> served;
+  for (std::size_t i = 0; i < most; ++i) ask(served.emplace_back(server.client()));
+  for (int turn = 0; turn < 3; ++turn) {  // the whole of it, over and over
+    auto next = server.client();
+    send(next, get("/small"));
+    for (int i = 0; i < 50; ++i) ask(served.back());
+    CHECK(next.available() == 0);
+    served.front().close();
+    CHECK(read_until(next, "small").starts_with("HTTP/1.1 200"));
+    served.front() = std::move(next);
+  }
+}
+
 TEST_CASE("What has been sent of a stream gives its memory back, however much of it there is",
           "[serve]") {
   // Each limit another value, and that of unsent bytes the least that takes a part.

@@ -5,7 +5,8 @@
 
 namespace tempera::serve::counters_test {
 
-TEST_CASE("choices have a place up to the last one, and each that ends gives its own back", "[serve]") {
+TEST_CASE("choices have a place up to the last one, and each that ends gives its own back",
+          "[serve]") {
   law("choices under way are the sum of those that have a place", [] {
     const auto most = *rc::gen::inRange<std::size_t>(1, 6);
     Counters counters;

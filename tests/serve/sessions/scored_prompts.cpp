@@ -30,15 +30,18 @@ TEST_CASE("prompts that are scored have the figures of the command, whole and in
           "[serve]") {
   Served served;
   json body = scored(11);
-  body["prompt"].push_back("4");  // perhaps a single token, which has no probability
+  body["prompt"].push_back("4");   // a single token, which has no probability
+  body["prompt"].push_back("4+");  // and two, of which the second has one
+  REQUIRE(served.model.encode("4+", "prompt").size() ==
+          served.model.encode("4", "prompt").size() + 1);
   const Asked whole = served.ask(body);
   body["stream"] = true;
   const Asked stream = served.ask(body);
   while (served.session.step()) {
   }
   const auto answer = nlohmann::ordered_json::parse(whole.client->body());
-  REQUIRE(answer["choices"].size() == 12);
-  for (std::size_t i = 0; i < 12; ++i) {
+  REQUIRE(answer["choices"].size() == 13);
+  for (std::size_t i = 0; i < 13; ++i) {
     const auto& choice = answer["choices"][i];
     const auto tokens = served.model.encode(body["prompt"][i].get<std::string>(), "prompt");
     const auto& log_p = choice["logprobs"]["token_logprobs"];
