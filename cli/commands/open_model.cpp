@@ -5,7 +5,7 @@
 #include "cli/commands/finite_models.hpp"
 #include "cli/terminal/option_values.hpp"
 #include "cli/terminal/version.hpp"
-#include "gpu/session/resolve.hpp"
+#include "settings/resolve.hpp"
 
 namespace tempera::cli {
 

@@ -3,8 +3,8 @@
 #include <optional>
 
 #include "gpu/device/thread_limit.hpp"
-#include "gpu/session/presets.hpp"
 #include "python/bindings/bindings.hpp"
+#include "settings/presets.hpp"
 
 namespace {
 
@@ -44,6 +44,7 @@ NB_MODULE(TEMPERA_MODULE, module) {
   tempera::python::bind_run_folder(module);
   module.def("set_threads", &set_threads, tempera::python::nb::arg("threads").none());
   module.def("presets", &presets);
+  module.def("describe_settings", &tempera::python::describe_settings);
   module.def("version", [] { return TEMPERA_VERSION; });
   tempera::python::bind_turns(module);
 }

@@ -8,7 +8,7 @@
 #include "gpu/core/model/arithmetic.hpp"
 #include "gpu/llm/transformer/architectures/rope_factors.hpp"
 #include "gpu/session/draw_answers.hpp"
-#include "gpu/session/sampler_settings.hpp"
+#include "settings/fields.hpp"
 
 namespace tempera::gpu {
 
