@@ -114,7 +114,7 @@ CLI::Option* add(CLI::App& command, const std::string& flag, const std::string& 
 
 void SamplerFlags::add_to(CLI::App& command, Of which) {
   gpu::visit_fields([&](const auto& row) {
-    if (which == Of::chat && !row.places.chat) return;
+    if (which == Of::one_answer && !row.places.chat) return;
     auto& member = gpu::member_of(said_, row.wish);
     const std::string flag = spelt(row.key, gpu::Spelling::flags);
     const CLI::Option* option = add(command, flag, help_of(row), member, row.kind);

@@ -13,7 +13,10 @@ namespace tempera::cli {
 /// The options of a sampler's settings, a flag for each row of settings/fields.hpp.
 class SamplerFlags {
  public:
-  enum class Of : std::uint8_t { sample, chat };
+  enum class Of : std::uint8_t {
+    run,        ///< every setting
+    one_answer  ///< those of a single answer
+  };
   /// Declares the flags of `command`, which must not outlive this object.
   void add_to(CLI::App& command, Of which);
   /// Returns what the options say.
