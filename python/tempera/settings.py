@@ -46,12 +46,12 @@ def samplers_taking(key: str) -> tuple[str, ...]:
 
 
 def takes(sampler: str, key: str) -> bool:
-    """Whether a setting has an effect on a sampler; on an unknown sampler it has none."""
+    """True if a setting has an effect on a sampler; no setting has one on an unknown sampler."""
     return sampler in samplers_taking(key)
 
 
 def has_ladder(sampler: str) -> bool:
-    """Whether a sampler has a power for each rung."""
+    """True for a sampler with a power for each rung."""
     return any(one["name"] == sampler and one["powers"] == "ladder" for one in described()["samplers"])
 
 
@@ -59,7 +59,8 @@ def _cell(setting: dict[str, Any]) -> str:
     value = setting["default"]
     if value is None:
         return ""
-    return (", ".join(f"{power:g}" for power in value) if isinstance(value, list) else str(value)) + setting["default_more"]
+    shown = ", ".join(f"{power:g}" for power in value) if isinstance(value, list) else str(value)
+    return shown + str(setting["default_more"])
 
 
 def _range(schema: dict[str, Any]) -> str:
