@@ -353,15 +353,20 @@ class Server::Work {
   void on_intake(const std::shared_ptr<Exchange>& exchange,
                  std::function<HttpResponse(const HttpRequest&)> answer) {
     const bool taken = intake_.post(exchange, [this, exchange, answer = std::move(answer)](auto&) {
-      try {
-        exchange->respond(answer(exchange->request()));
-      } catch (const OtherModel& error) {
-        exchange->respond(error_response(404, error.what(), "model"));
-      } catch (const BadInput& error) {
-        exchange->respond(bad_input(error));
-      } catch (const std::exception& error) {
-        exchange->respond(error_response(500, identity_.without_paths(error.what())));
-      }
+      const auto response = [&]() -> HttpResponse {
+        try {
+          return answer(exchange->request());
+        } catch (const OtherModel& error) {
+          return error_response(404, error.what(), "model");
+        } catch (const BadInput& error) {
+          return bad_input(error);
+        } catch (const std::exception& error) {
+          return error_response(500, identity_.without_paths(error.what()));
+        }
+      }();
+      // A client that reads slowly holds its answer, and no body beside it.
+      exchange->drop_body();
+      exchange->respond(response);
     });
     if (!taken) exchange->respond(error_response(429, "too many requests wait; try again later"));
   }

@@ -52,8 +52,8 @@ class KeptState {
   std::uint64_t number_;
 };
 
-/// The tokens of a prefix, and which state of Python's was computed from a beginning of them. A fork
-/// computes nothing: the pass that follows it names the state to begin from.
+/// The tokens of a prefix, and which state of Python's was computed from a beginning of them. A
+/// fork computes nothing: the pass that follows it names the state to begin from.
 class CalledCache final : public gpu::Cache {
  public:
   std::size_t length() const override { return tokens_.size(); }

@@ -266,6 +266,8 @@ def _forked(texts: Sequence[list[int]], passes: _Passes, after: Any, found: _Com
         found.take(passes([early], [more])[0], after(text[:kept] + more), f"{text[:kept]} + {more} from a fork of {text}")
         again = early.fork(kept + 1)
         found.take(passes([again], [[]])[0], after(text[:kept] + more[:1]), f"{text[:kept] + more[:1]} from a fork of a fork")
+        beside = cache.fork(len(text))
+        found.take(passes([beside], [more])[0], after(text + more), f"{text} + {more} from a fork of all")
         one = more[:1]
         origin.take(passes([cache], [one])[0], after(text + one), f"{text + one} after forks of it went on")
         found.take(passes([late], [[]])[0], after(text[:kept]), f"{text[:kept]} from a fork of what had gone on")

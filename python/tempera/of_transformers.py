@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import inspect
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -108,6 +109,7 @@ class _Segment:
     width: int  #: slots
     rows: int
     live: set[int] = field(default_factory=set)  #: numbers of the states that are in it
+    number: int = field(default_factory=itertools.count().__next__)  #: of all, in the order in which they were made
 
 
 @dataclass
@@ -169,7 +171,7 @@ class AttentionRows(_RowsOfModel):
     def _forward_group(self, passes: Sequence[Pass], rows: list[int], new: int) -> tuple[list[int], Any]:
         def place(row: int) -> tuple[int, int]:
             source = self._states.get(passes[row][1])
-            return (0, row) if source is None else (id(source.segment), source.index)
+            return (-1, row) if source is None else (source.segment.number, source.index)
 
         rows = sorted(rows, key=place)
         numbers = [passes[row][0] for row in rows]

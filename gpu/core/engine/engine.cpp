@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <memory>
 #include <new>
 #include <utility>
 
@@ -11,16 +12,21 @@
 namespace tempera::gpu {
 
 void Engine::run(std::span<Task> samplers) {
-  going_on_ = {};
-  for (Task& sampler : samplers) sampler.start();
-  for (;;) {
-    for (const Task& sampler : samplers) sampler.rethrow();
-    if (!is_anyone_waiting()) return;
-    resume_paused();
-    if (needed_.empty() && ahead_.empty()) continue;
-    answer_batch();
-    let_go_on();
-  }
+  std::vector<TaskId> added;
+  std::size_t open = samplers.size();
+  std::exception_ptr failure;
+  const auto ended = [&](const std::exception_ptr& thrown) {
+    --open;
+    if (!failure) failure = thrown;
+  };
+  // On every way out: what is left of them refers to this frame.
+  const auto remove_all = [&](const void*) {
+    for (const TaskId sampler : added) remove(sampler);
+  };
+  const std::unique_ptr<const void, decltype(remove_all)> left(this, remove_all);
+  for (Task& sampler : samplers) added.push_back(add(std::move(sampler), ended));
+  while (open > 0 && !failure) step();
+  if (failure) std::rethrow_exception(failure);
 }
 
 Engine::TaskId Engine::add(Task sampler, Ended ended, const Share& share) {

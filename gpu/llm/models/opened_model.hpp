@@ -38,7 +38,7 @@ class OpenedModel {
     std::optional<Arithmetic> arithmetic;   ///< of its logits; none if they are given
     /// What computes the logits, for people and config.json, if it is a program of the user's.
     std::optional<ForeignArithmetic> foreign = std::nullopt;
-    std::string remark;                     ///< what its user should know
+    std::string remark;  ///< what its user should know
     /// The set of rotary factors that it computes with, if the model has two.
     std::optional<RopeFactors> rope_factors = std::nullopt;
   };

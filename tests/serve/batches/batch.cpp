@@ -2,10 +2,13 @@
 #include "serve/batches/batch.hpp"
 
 #include <algorithm>
-#include <map>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <set>
+#include <thread>
 
 #include "gpu/llm/models/opened_model.hpp"
 #include "serve/batches/batch_paths.hpp"
@@ -108,6 +111,37 @@ TEST_CASE("lines are dealt to shards by all tokens that they ask for", "[serve]"
     for (auto& lines : expected) std::sort(lines.begin(), lines.end());
     RC_ASSERT(deal(lines_of(content), completions, shards) == expected);
   });
+}
+
+TEST_CASE(
+    "other shards' answers are counted by their whole lines, also of a file that was cut back",
+    "[serve]") {
+  const test::TemporaryFolder folder;
+  const auto file = folder / "shard-2-of-2/samples.jsonl";
+  std::filesystem::create_directories(file.parent_path());
+  const std::string good = R"({"response": {"status_code": 200}})"
+                           "\n";
+  const std::string bad = R"({"response": {"status_code": 400}})"
+                          "\n";
+  AnswersElsewhere elsewhere(folder / "", {1, 2});
+  const auto begin = std::chrono::steady_clock::now();
+  for (const auto& [content, completed, failed] :
+       std::vector<std::tuple<std::string, std::size_t, std::size_t>>{
+           {good + bad + good, 2, 1},
+           {good, 1, 0},
+           {good + bad + "{\"response", 1, 1},
+           {bad + good + bad + bad, 1, 3},
+           {"", 0, 0}}) {
+    std::ofstream(file) << content;
+    // It looks again after a while.
+    for (AnswersElsewhere::Count count; count.completed != completed || count.failed != failed;) {
+      REQUIRE(std::chrono::steady_clock::now() - begin < std::chrono::seconds(60));
+      count = elsewhere.look({});
+      if (completed + failed == 0 && count.completed + count.failed == 0) break;
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+  }
+  CHECK(elsewhere.look({2}).completed == 0);
 }
 
 TEST_CASE("pages, metadata and boundaries are taken up to their bounds", "[serve]") {
