@@ -157,6 +157,17 @@ bool JsonObject::boolean(const std::string& key) const {
   return member.get<bool>();
 }
 
+std::size_t JsonObject::choice(const std::string& key,
+                               std::span<const std::string_view> names) const {
+  const std::string name = text(key);
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
+  std::string wanted;
+  for (const std::string_view each : names)
+    wanted += (wanted.empty() ? "" : " or ") + std::string(each);
+  refuse({file_, path_of(key), form_}, at(key), wanted);
+}
+
 bool JsonObject::boolean_or(const std::string& key, bool otherwise) const {
   return has(key) ? boolean(key) : otherwise;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <initializer_list>
@@ -44,6 +45,8 @@ class JsonObject {
   /// @throw BadInput unless every key is one of the two lists, with the one that is nearest to it
   void only(std::initializer_list<std::string_view> known,
             std::initializer_list<std::string_view> further = {}) const;
+  /// The same for one list.
+  void require_known(std::span<const std::string_view> known) const;
   /// Checks that every required key is there with a value other than null and that every key is
   /// one of the two lists.
   /// @throw BadInput otherwise, as only()
@@ -64,6 +67,8 @@ class JsonObject {
   /// Nothing if the key is missing or null.
   std::optional<std::string> optional_text(const std::string& key) const;
   bool boolean(const std::string& key) const;
+  /// The index of a text among these names.
+  std::size_t choice(const std::string& key, std::span<const std::string_view> names) const;
   /// The same, or `otherwise` if the key is missing or null.
   bool boolean_or(const std::string& key, bool otherwise) const;
   JsonObject object(const std::string& key) const;
@@ -82,7 +87,6 @@ class JsonObject {
  private:
   friend std::vector<JsonObject> objects_of(const nlohmann::json&, const std::string&,
                                             const std::string&);
-  void require_known(std::span<const std::string_view> known) const;
   JsonObject(const nlohmann::json& value, std::string file, std::string path, std::string form);
   template <class Read>
   auto entries(const std::string& key, const Read& read) const;

@@ -12,8 +12,8 @@
 #include "bench/seconds_of.hpp"
 #include "gpu/llm/models/opened_model.hpp"
 #include "gpu/session/draw_answers.hpp"
-#include "gpu/session/presets.hpp"
-#include "gpu/session/prompt_file.hpp"
+#include "settings/presets.hpp"
+#include "settings/prompt_file.hpp"
 
 using namespace tempera;
 using bench::seconds_of;

@@ -4,7 +4,7 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-set(libraries base gpu runs reference ptx lab sampling check)
+set(libraries base gpu settings runs reference ptx lab sampling check)
 foreach(library IN LISTS libraries)
   set_target_properties(tempera_${library} PROPERTIES EXPORT_NAME ${library})
 endforeach()

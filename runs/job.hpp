@@ -11,13 +11,13 @@
 #include "base/json_document.hpp"
 #include "gpu/core/statistics/sampling_progress.hpp"
 #include "gpu/core/statistics/tempering_statistics.hpp"
-#include "gpu/session/defaults.hpp"
 #include "gpu/session/prompt_plans.hpp"
-#include "gpu/session/sampling_settings.hpp"
 #include "runs/deal.hpp"
 #include "runs/run_folder.hpp"
 #include "runs/run_report.hpp"
 #include "runs/run_speed.hpp"
+#include "settings/defaults.hpp"
+#include "settings/sampling_settings.hpp"
 
 namespace tempera::gpu {
 

@@ -9,7 +9,7 @@
 #include "base/json_document.hpp"
 #include "gpu/core/statistics/tempering_statistics.hpp"
 #include "gpu/session/prompt_plans.hpp"
-#include "gpu/session/sampling_settings.hpp"
+#include "settings/sampling_settings.hpp"
 
 namespace tempera::gpu {
 

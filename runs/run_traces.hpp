@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "gpu/session/sampling_settings.hpp"
+#include "settings/sampling_settings.hpp"
 
 namespace tempera::gpu {
 

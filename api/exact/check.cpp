@@ -7,13 +7,13 @@
 #include "api/exact/fraction.hpp"
 #include "api/exact/model_parts.hpp"
 #include "base/error.hpp"
-#include "gpu/session/exact_wish.hpp"
-#include "gpu/session/named_sampler.hpp"
 #include "lab/enumerate/not_enumerable.hpp"
 #include "lab/judge/enumerated_kernel.hpp"
 #include "lab/judge/shrink.hpp"
 #include "lab/judge/whole_program.hpp"
 #include "lab/laws/named_sampler_law.hpp"
+#include "settings/exact_wish.hpp"
+#include "settings/named_sampler.hpp"
 
 namespace tempera::check {
 namespace {

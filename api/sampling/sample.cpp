@@ -3,8 +3,8 @@
 #include <map>
 
 #include "api/sampling/model_parts.hpp"
-#include "gpu/session/resolve.hpp"
 #include "gpu/session/session.hpp"
+#include "settings/resolve.hpp"
 
 namespace tempera {
 namespace {

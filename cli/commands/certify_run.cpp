@@ -12,7 +12,7 @@
 #include "cli/terminal/progress_line.hpp"
 #include "gpu/device/device_system.hpp"
 #include "gpu/device/thread_limit.hpp"
-#include "gpu/session/resolve.hpp"
+#include "settings/resolve.hpp"
 #include "runs/coupling/coupled_runs.hpp"
 
 namespace tempera::cli {
@@ -183,7 +183,7 @@ void add_certify_run(CLI::App& app) {
   add_whole_number(*command, "--most-rounds", options->most_rounds, {1, gpu::addressable_turns - 1},
                    "End a pair that has not met after this many rounds; there is no bound then "
                    "(default: 100 times lag and rounds together)");
-  options->sampler.add_to(*command);
+  options->sampler.add_to(*command, SamplerFlags::Of::one_answer);
   options->chat.add_to(*command);
   add_arithmetic(*command, options->arithmetic);
   add_rope_factors(*command, options->rope_factors);

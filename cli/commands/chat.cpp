@@ -18,7 +18,7 @@
 #include "cli/terminal/progress_line.hpp"
 #include "gpu/device/device_system.hpp"
 #include "gpu/device/thread_limit.hpp"
-#include "gpu/session/messages.hpp"
+#include "settings/messages.hpp"
 
 namespace tempera::cli {
 namespace {
@@ -199,7 +199,7 @@ void add_chat(CLI::App& app) {
                "Hugging Face folder, GGUF file, or name of a model (see tempera models)");
   add_download(*command, options->download);
   options->chat.add_conversation_to(*command);
-  options->sampler.add_to(*command);
+  options->sampler.add_to(*command, SamplerFlags::Of::one_answer);
   add_device(*command, options->device);
   add_arithmetic(*command, options->arithmetic);
   add_rope_factors(*command, options->rope_factors);

@@ -2,7 +2,7 @@
 
 #include "base/error.hpp"
 #include "cli/terminal/option_values.hpp"
-#include "gpu/session/messages.hpp"
+#include "settings/messages.hpp"
 
 namespace tempera::cli {
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "gpu/session/prompt_file.hpp"
-#include "gpu/session/resolve.hpp"
+#include "settings/prompt_file.hpp"
+#include "settings/resolve.hpp"
 
 namespace tempera::cli {
 

@@ -9,8 +9,8 @@
 #include "cli/commands/shipped_tree.hpp"
 #include "cli/terminal/help.hpp"
 #include "cli/terminal/option_values.hpp"
-#include "gpu/session/defaults.hpp"
 #include "lab/judge/child_program.hpp"
+#include "settings/defaults.hpp"
 
 namespace tempera::cli {
 namespace {
@@ -68,8 +68,7 @@ void add_whole_options(CLI::App& command, CheckOptions& options) {
       "For the algorithm: local moves of a round" + default_text(gpu::defaults::local_moves));
   add_whole_number(command, "--sweeps", options.wish.sweeps, {0, 64},
                    "For the algorithm: sweeps in a round" + default_text(gpu::defaults::sweeps));
-  add_choice(command, "--schedule", options.schedule, {"adj", "deo"},
-             "For the algorithm: its swaps (default: adj)");
+  add_schedule(command, options.wish.schedule, "For the algorithm: its swaps (default: adj)");
   add_whole_number(command, "--particles", options.wish.particles, {1, 64},
                    "For the algorithm: its particles, or answers to choose from");
   add_whole_number(command, "--output-rung", options.wish.output_rung, {1, 64},

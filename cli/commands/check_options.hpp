@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "gpu/session/exact_wish.hpp"
 #include "lab/judge/program_kernel.hpp"
 #include "lab/judge/program_step.hpp"
 #include "reference/numbers/rational.hpp"
+#include "settings/exact_wish.hpp"
 
 // What `tempera check` is asked, and what judging a kernel and judging a whole program share.
 namespace tempera::cli {
@@ -22,8 +22,8 @@ struct CheckOptions {
   double seconds = 0.0;              ///< 0: as long as it takes
   bool json = false, is_whole = false, is_pure = false, is_every_path = false;
   // What names the algorithm that a whole program is compared with.
-  std::string algorithm, powers, schedule;
-  gpu::ExactWish wish;  ///< how the algorithm runs, but for its schedule
+  std::string algorithm, powers;
+  gpu::ExactWish wish;  ///< how the algorithm runs
 };
 
 struct AskedCase {

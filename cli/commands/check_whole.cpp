@@ -13,11 +13,11 @@
 #include "cli/terminal/help.hpp"
 #include "cli/terminal/option_values.hpp"
 #include "cli/terminal/progress_line.hpp"
-#include "gpu/session/named_sampler.hpp"
-#include "gpu/session/resolve.hpp"
 #include "lab/enumerate/real.hpp"
 #include "lab/judge/whole_program.hpp"
 #include "lab/laws/named_sampler_law.hpp"
+#include "settings/named_sampler.hpp"
+#include "settings/resolve.hpp"
 
 namespace tempera::cli {
 namespace {
@@ -43,11 +43,8 @@ std::vector<reference::Power> powers_of(const CheckOptions& options) {
 lab::NamedRun run_of(const CheckOptions& options, std::size_t horizon, const Rational& within) {
   std::vector<Rational> powers;
   for (const auto& power : powers_of(options)) powers.push_back(power.value());
-  gpu::ExactWish wish = options.wish;
-  if (!options.schedule.empty())
-    wish.schedule = options.schedule == "deo" ? gpu::Schedule::deo : gpu::Schedule::adj;
   const gpu::ExactSettings settings = gpu::resolve_exact(
-      wish, horizon, powers.size(), gpu::ExactBlock::of_comparison, gpu::Spelling::flags);
+      options.wish, horizon, powers.size(), gpu::ExactBlock::of_comparison, gpu::Spelling::flags);
   return {options.algorithm,
           horizon,
           std::min(settings.block, horizon),

@@ -17,8 +17,8 @@
 #include "cli/terminal/option_values.hpp"
 #include "cli/terminal/progress_line.hpp"
 #include "cli/terminal/standard_streams.hpp"
-#include "gpu/session/defaults.hpp"
 #include "lab/drawing/comparison_plot.hpp"
+#include "settings/defaults.hpp"
 
 namespace tempera::cli {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "gpu/core/statistics/sampling_progress.hpp"
-#include "gpu/session/resolve.hpp"
 #include "gpu/session/session.hpp"
+#include "settings/resolve.hpp"
 
 namespace tempera::cli {
 

@@ -35,15 +35,16 @@ constexpr std::size_t gap_limit = 512;
 
 // Everything stays text until it is checked, so that a wrong flag ends in one line.
 struct ExactFlags {
-  std::string model, horizon, power, powers, kernel, schedule, restart, restart_range, start, steps,
-      round_trips;
+  std::string model, horizon, power, powers, kernel, restart, start, steps, round_trips;
+  std::optional<gpu::Schedule> schedule;
+  std::optional<gpu::RestartRange> restart_range;
   bool json = false;
   bool no_matrix = false;
   bool gap = false;
 };
 
-void refuse_with(const std::string& value, const char* flag, const char* other) {
-  if (!value.empty()) {
+void refuse_with(bool is_given, const char* flag, const char* other) {
+  if (is_given) {
     throw BadInput(flag, std::string("has no meaning with ") + other, "leave one of the two out");
   }
 }
@@ -65,7 +66,8 @@ reference::ExactQuestion question(const ExactFlags& flags) {
     parse_fractions(flags.restart, "--restart");
     asked.restart = reference::parse_restart_law(flags.restart, asked.horizon, "--restart");
   }
-  if (flags.restart_range == "record") asked.range = reference::RestartRange::record;
+  if (flags.restart_range == gpu::RestartRange::record)
+    asked.range = reference::RestartRange::record;
   return asked;
 }
 
@@ -81,21 +83,22 @@ reference::Bracket second_eigenvalue_of(const reference::RungReport& report) {
 }
 
 void report_rung(const ExactFlags& flags, const reference::ExactQuestion& asked) {
-  refuse_with(flags.schedule, "--schedule", "--power");
-  refuse_with(flags.round_trips, "--round-trips", "--power");
+  refuse_with(flags.schedule.has_value(), "--schedule", "--power");
+  refuse_with(!flags.round_trips.empty(), "--round-trips", "--power");
   const reference::Power power(parse_fraction(flags.power, "--power"), "--power");
   const std::string kernel = flags.kernel.empty() ? "fixed" : flags.kernel;
   if (kernel == "truncating") {
-    refuse_with(flags.restart, "--restart", "--kernel truncating, whose restart is uniform");
-    refuse_with(flags.restart_range, "--restart-range",
+    refuse_with(!flags.restart.empty(), "--restart",
+                "--kernel truncating, whose restart is uniform");
+    refuse_with(flags.restart_range.has_value(), "--restart-range",
                 "--kernel truncating, whose range is the record's");
-    if (flags.gap) refuse_with("given", "--gap", "--kernel truncating, which is not reversible");
+    if (flags.gap) refuse_with(true, "--gap", "--kernel truncating, which is not reversible");
   }
   const auto model = reference::load_finite_model(flags.model);
   const RungHeading heading{model.name(), asked.horizon, power, kernel};
   if (kernel == "fixed") {
     const bool is_carried = reference::is_carried(model, asked.horizon, 1);
-    if (is_carried && flags.gap) refuse_with("given", "--gap", "a space that has no matrix");
+    if (is_carried && flags.gap) refuse_with(true, "--gap", "a space that has no matrix");
     if (is_carried && !flags.no_matrix)
       throw BadInput("--no-matrix", "is missing: there are too many states for a matrix",
                      "give it for the laws and verdicts alone");
@@ -126,15 +129,17 @@ void report_rung(const ExactFlags& flags, const reference::ExactQuestion& asked)
 }
 
 void report_joint(const ExactFlags& flags, const reference::ExactQuestion& asked) {
-  refuse_with(flags.kernel, "--kernel", "--powers");
-  if (flags.no_matrix) refuse_with("given", "--no-matrix", "--powers, which prints none");
-  if (flags.gap) refuse_with("given", "--gap", "--powers");
+  refuse_with(!flags.kernel.empty(), "--kernel", "--powers");
+  if (flags.no_matrix) refuse_with(true, "--no-matrix", "--powers, which prints none");
+  if (flags.gap) refuse_with(true, "--gap", "--powers");
   parse_fractions(flags.powers, "--powers");
   const auto ladder = reference::parse_ladder(flags.powers, "--powers");
-  const std::string schedule = flags.schedule.empty() ? "adj" : flags.schedule;
+  const gpu::Schedule schedule = flags.schedule.value_or(gpu::Schedule::adj);
   const auto model = reference::load_finite_model(flags.model);
-  const JointHeading heading{model.name(), asked.horizon, ladder, schedule};
-  const auto sweep = schedule == "adj" ? reference::Schedule::adj : reference::Schedule::deo;
+  const JointHeading heading{model.name(), asked.horizon, ladder,
+                             std::string(gpu::name_of(schedule))};
+  const auto sweep =
+      schedule == gpu::Schedule::adj ? reference::Schedule::adj : reference::Schedule::deo;
   std::optional<reference::RoundTripReport> round_trips;
   if (!flags.round_trips.empty())
     round_trips = reference::report_round_trips(
@@ -175,8 +180,8 @@ void add_exact(CLI::App& app) {
              "the current length)");
   add_text(*command, "--powers", flags->powers, "P[,P...]",
            "Joint chain: the ladder, increasing, such as 1,2,4");
-  add_choice(
-      *command, "--schedule", flags->schedule, {"adj", "deo"},
+  add_schedule(
+      *command, flags->schedule,
       "Joint chain: adj (local sweep, then ordered sweep; default) or deo (local sweep, then "
       "one parity layer, odd edges first)");
   add_text(*command, "--restart", flags->restart, "P,P...",

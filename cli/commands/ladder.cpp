@@ -13,11 +13,11 @@
 #include "cli/terminal/progress_line.hpp"
 #include "gpu/device/device_system.hpp"
 #include "gpu/device/thread_limit.hpp"
-#include "gpu/session/defaults.hpp"
-#include "gpu/session/prompt_file.hpp"
 #include "lab/enumerate/finite_model_file.hpp"
 #include "runs/ladders/resolve_ladder.hpp"
 #include "runs/ladders/swap_schedule.hpp"
+#include "settings/defaults.hpp"
+#include "settings/prompt_file.hpp"
 
 namespace tempera::cli {
 namespace {
@@ -78,10 +78,6 @@ nlohmann::ordered_json json_of(const gpu::MeasuredSchedule& measured, gpu::Sched
   return json;
 }
 
-const char* name_of(gpu::Schedule schedule) {
-  return schedule == gpu::Schedule::adj ? "adj" : "deo";
-}
-
 void print(const gpu::ScheduleChoice& choice) {
   std::printf("%-9s %16s  %s\n", "schedule", "s an iteration", "expected round trips a second");
   for (const auto schedule : {gpu::Schedule::adj, gpu::Schedule::deo}) {
@@ -90,10 +86,10 @@ void print(const gpu::ScheduleChoice& choice) {
     const auto trips = measured.round_trips_per_second(schedule);
     char number[32];
     std::snprintf(number, sizeof number, "%.4g", trips.value_or(0.0));
-    std::printf("%-9s %16.4g  %s\n", name_of(schedule), measured.seconds,
+    std::printf("%-9s %16.4g  %s\n", gpu::name_of(schedule).data(), measured.seconds,
                 trips ? number : "unknown: an edge has accepted no swap");
   }
-  std::printf("--schedule %s\n", name_of(choice.recommended()));
+  std::printf("--schedule %s\n", gpu::name_of(choice.recommended()).data());
 }
 
 /// "64,12,1".
@@ -191,9 +187,10 @@ void run_ladder(LadderOptions options) {
   report["powers"] = gpu::best_pilot(pilots).powers;
   report["restart_weights"] = gpu::suggested_restart_weights(gpu::best_pilot(pilots));
   if (choice) {
-    report["schedules"] = {{"adj", json_of(choice->adj, gpu::Schedule::adj)},
-                           {"deo", json_of(choice->deo, gpu::Schedule::deo)}};
-    report["schedule"] = name_of(choice->recommended());
+    report["schedules"] = {
+        {gpu::name_of(gpu::Schedule::adj), json_of(choice->adj, gpu::Schedule::adj)},
+        {gpu::name_of(gpu::Schedule::deo), json_of(choice->deo, gpu::Schedule::deo)}};
+    report["schedule"] = gpu::name_of(choice->recommended());
   }
   auto& all = report["pilots"] = nlohmann::ordered_json::array();
   for (const gpu::Pilot& pilot : pilots) all.push_back(json_of(pilot));

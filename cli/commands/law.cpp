@@ -46,9 +46,9 @@ struct LawOptions {
   std::size_t horizon = 0;
   std::vector<double> powers;                     ///< as the program takes them
   std::vector<reference::Rational> exact_powers;  ///< as they are written
-  std::string schedule;
+  std::optional<gpu::Schedule> schedule;
   std::string restart;
-  std::string restart_range;
+  std::optional<gpu::RestartRange> restart_range;
   std::string tree;
   std::string of;  ///< what draws the tokens: program, or ptx
   bool json = false;
@@ -163,8 +163,8 @@ void run_law(const LawOptions& options) {
   lab::LawQuestion question{options.horizon, options.powers, {}, gpu::Schedule::adj};
   question.exact_powers = options.exact_powers;
   question.rows = rows_of(options.of);
-  if (options.schedule == "deo") question.schedule = gpu::Schedule::deo;
-  if (options.restart_range == "record") question.restart_range = gpu::RestartRange::record;
+  if (options.schedule) question.schedule = *options.schedule;
+  if (options.restart_range) question.restart_range = *options.restart_range;
   if (!options.restart.empty()) {
     question.restart = parse_fractions(options.restart, "--restart");
     reference::RestartLaw(question.restart, "--restart");
@@ -232,8 +232,8 @@ void add_law(CLI::App& app) {
   CLI::Option* powers =
       add_law_powers(*command, "--powers", *options, true,
                      "Powers of the ladder, such as 1,2: local and swap sweeps are");
-  CLI::Option* schedule = add_choice(
-      *command, "--schedule", options->schedule, {"adj", "deo"},
+  CLI::Option* schedule = add_schedule(
+      *command, options->schedule,
       "One step of a ladder: adj (local sweep, then ordered sweep; default) or deo (local sweep, "
       "odd edges, local sweep, even edges)");
   CLI::Option* restart =

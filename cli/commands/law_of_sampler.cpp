@@ -11,11 +11,11 @@
 #include "cli/terminal/columns.hpp"
 #include "cli/terminal/help.hpp"
 #include "cli/terminal/option_values.hpp"
-#include "gpu/session/defaults.hpp"
-#include "gpu/session/named_sampler.hpp"
-#include "gpu/session/resolve.hpp"
 #include "lab/laws/named_sampler_law.hpp"
 #include "reference/kernels/joint_states.hpp"
+#include "settings/defaults.hpp"
+#include "settings/named_sampler.hpp"
+#include "settings/resolve.hpp"
 
 namespace tempera::cli {
 namespace {
@@ -47,9 +47,7 @@ std::vector<reference::Rational> check_options(const CLI::App& command,
   wish.sampler = options.sampler;
   static_cast<MoveOptions&>(wish.options) = options.options;
   if (!options.restart_weights.empty()) wish.restart_weights = options.restart_weights;
-  if (command.get_option("--restart-range")->count() > 0)
-    wish.restart_range =
-        asked.restart_range == "record" ? gpu::RestartRange::record : gpu::RestartRange::horizon;
+  wish.restart_range = asked.restart_range;
   gpu::refuse_without_effect(wish, sampler, gpu::Spelling::flags);
   refuse(sampler.powers == NamedSampler::Powers::ladder, {"--powers"});
   refuse(sampler.powers == NamedSampler::Powers::one, {"--power"});
@@ -92,7 +90,7 @@ lab::NamedRun run_of(const SamplerLawModel& asked, const SamplerLawOptions& opti
           settings.output,
           reference::Irrational::rounded,
           options.restart_weights,
-          asked.restart_range == "record" ? gpu::RestartRange::record : gpu::RestartRange::horizon,
+          asked.restart_range.value_or(gpu::RestartRange::horizon),
           options.options};
 }
 
@@ -189,8 +187,7 @@ void run_sampler_law(const CLI::App& command, const SamplerLawModel& asked,
                      const SamplerLawOptions& options) {
   const NamedSampler& sampler = gpu::sampler_named(options.sampler, "--sampler");
   gpu::ExactWish wish = options.wish;
-  if (!asked.schedule.empty())
-    wish.schedule = asked.schedule == "deo" ? gpu::Schedule::deo : gpu::Schedule::adj;
+  wish.schedule = asked.schedule;
   const lab::NamedRun run =
       run_of(asked, options, wish, check_options(command, asked, options, wish, sampler));
   const reference::FiniteModel model = reference::load_finite_model(asked.model);

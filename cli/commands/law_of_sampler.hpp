@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "gpu/session/exact_wish.hpp"
 #include "reference/numbers/rational.hpp"
+#include "settings/exact_wish.hpp"
 
 namespace tempera::cli {
 
@@ -22,8 +22,8 @@ struct SamplerLawModel {
   std::string model;
   std::size_t horizon = 0;
   std::vector<reference::Rational> powers;
-  std::string schedule;
-  std::string restart_range;
+  std::optional<gpu::Schedule> schedule;
+  std::optional<gpu::RestartRange> restart_range;
   bool json = false;
 };
 

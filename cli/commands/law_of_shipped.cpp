@@ -15,6 +15,7 @@
 #include "cli/terminal/progress_line.hpp"
 #include "lab/laws/shipped_programs.hpp"
 #include "lab/ptx/row_lottery.hpp"
+#include "settings/choices.hpp"
 
 namespace tempera::cli {
 namespace {
@@ -75,7 +76,7 @@ void print(const std::vector<lab::ShippedLaw>& laws, const ShippedLawOptions& op
 
 std::string schedule_of(const lab::ShippedProgram& program) {
   if (program.truncating || program.question.powers.size() == 1) return "";
-  return program.question.schedule == gpu::Schedule::deo ? "deo" : "adj";
+  return std::string(gpu::name_of(program.question.schedule));
 }
 
 std::string sampler_of(const lab::ShippedProgram& program) {

@@ -8,7 +8,7 @@
 #include "cli/terminal/version.hpp"
 #include "gpu/llm/models/hub_model.hpp"
 #include "gpu/llm/models/named_model.hpp"
-#include "gpu/session/resolve.hpp"
+#include "settings/resolve.hpp"
 
 namespace tempera::cli {
 

@@ -1,5 +1,6 @@
-#include "gpu/session/presets.hpp"
+#include "settings/presets.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -8,6 +9,7 @@
 #include "base/in_quotes.hpp"
 #include "cli/commands/command.hpp"
 #include "cli/terminal/columns.hpp"
+#include "settings/field_json.hpp"
 
 namespace tempera::cli {
 namespace {
@@ -16,6 +18,35 @@ constexpr const char* presets_examples = R"(Examples:
   tempera presets
   tempera sample --preset qwen3/math500 --model Qwen3-8B \
     --chat --prompts math500.jsonl --out run)";
+
+std::string text_of(const nlohmann::ordered_json& open) {
+  if (open.is_null()) return "-";
+  if (open.is_array()) return decimals_of(open.get<std::vector<double>>());
+  return open.is_string() ? open.get<std::string>() : open.dump();
+}
+
+/// What may be asked of a sampler, and what each sampler takes.
+void list_settings(bool json) {
+  const nlohmann::ordered_json all = gpu::describe_settings();
+  if (json) {
+    std::cout << all.dump() << '\n';
+    return;
+  }
+  std::printf("%-18s %-20s %s\n", "setting", "default", "samplers that take it");
+  for (const auto& setting : all["settings"]) {
+    std::string names;
+    std::size_t count = 0;
+    for (const auto& sampler : all["samplers"]) {
+      const auto& taken = sampler["takes"];
+      if (std::find(taken.begin(), taken.end(), setting["key"]) == taken.end()) continue;
+      names += (names.empty() ? "" : ", ") + sampler["name"].get<std::string>();
+      ++count;
+    }
+    std::printf("%-18s %-20s %s\n", setting["flag"].get<std::string>().c_str(),
+                text_of(setting["default"]).c_str(),
+                count == all["samplers"].size() ? "all" : names.c_str());
+  }
+}
 
 void list(bool json) {
   if (json) {
@@ -31,7 +62,7 @@ void list(bool json) {
                      {"rounds", preset.rounds},
                      {"local_moves", 1},
                      {"sweeps", 1},
-                     {"schedule", "adj"},
+                     {"schedule", gpu::name_of(gpu::Schedule::adj)},
                      {"output_rung", preset.powers.size()}});
     std::cout << all.dump() << '\n';
     return;
@@ -61,8 +92,12 @@ void add_presets(CLI::App& app) {
       "presets", "The paper's hyper-parameters, which tempera sample --preset NAME takes");
   auto json = std::make_shared<bool>(false);
   command->add_flag("--json", *json, "Print the values of each as a JSON list");
+  auto settings = std::make_shared<bool>(false);
+  command->add_flag("--settings", *settings,
+                    "Instead, list the settings of samplers, their defaults and which sampler "
+                    "takes which");
   command->footer(presets_examples);
-  command->callback([=] { list(*json); });
+  command->callback([=] { *settings ? list_settings(*json) : list(*json); });
 }
 
 }  // namespace tempera::cli

@@ -23,11 +23,11 @@
 #include "cli/terminal/standard_streams.hpp"
 #include "gpu/device/device_system.hpp"
 #include "gpu/device/thread_limit.hpp"
-#include "gpu/session/defaults.hpp"
-#include "gpu/session/presets.hpp"
-#include "gpu/session/prompt_file.hpp"
-#include "gpu/session/resolve.hpp"
 #include "runs/job.hpp"
+#include "settings/defaults.hpp"
+#include "settings/presets.hpp"
+#include "settings/prompt_file.hpp"
+#include "settings/resolve.hpp"
 
 namespace tempera::cli {
 namespace {
@@ -279,17 +279,11 @@ void add_sample(CLI::App& app) {
   const CLI::Option* messages = options->chat.add_messages_to(*command);
   add_arithmetic(*command, settings.arithmetic);
   add_rope_factors(*command, settings.rope_factors);
-  options->sampler.add_to(*command);
-  CLI::Option* samples =
-      add_whole_number(*command, "--samples", settings.samples, {1, gpu::addressable_samples},
-                       "Independent answers to each prompt" + default_text(gpu::defaults::samples));
+  options->sampler.add_to(*command, SamplerFlags::Of::run);
   CLI::Option* out =
       add_text(*command, "--out", options->out, "FOLDER",
                "Run folder to make: config, events, samples, summary, checkpoint, journal");
-  CLI::Option* confidence = command->add_flag(
-      "--confidence", settings.options.confidence,
-      "Measure after each round the confidence of each rung's record (mean negative entropy of "
-      "its tokens), for events.jsonl and the summary; it takes time and changes no answer");
+  const CLI::Option* confidence = command->get_option("--confidence");
   CLI::Option* checkpoint_seconds =
       add_seconds(*command, "--checkpoint-seconds", options->layout.checkpoint_seconds,
                   "How often the run folder's rounds are forced to the disk (default: " +
@@ -359,17 +353,10 @@ void add_sample(CLI::App& app) {
       throw BadInput("--confidence", "has no effect without --out, --summary or --json",
                      "leave it out, or say by one of them where it is to be shown");
     options->prompt_given = prompt->count() > 0;
-    const auto given = [](const CLI::Option* option, const auto& value) {
-      return option->count() > 0 ? std::optional(value) : std::nullopt;
-    };
-    const gpu::SamplingSettings& said = options->settings;
-    gpu::SamplerWish& wish = options->wish;
-    wish = options->sampler.wish();
-    wish.samples = given(samples, said.samples);
-    wish.options.confidence = said.options.confidence;
+    options->wish = options->sampler.wish();
     if (resume->count() == 0)
       static_cast<gpu::SamplerSettings&>(options->settings) =
-          gpu::resolve_sampler(wish, gpu::Spelling::flags);
+          gpu::resolve_sampler(options->wish, gpu::Spelling::flags);
     run_sample(*options);
   });
 }

@@ -6,8 +6,9 @@
 #include <optional>
 #include <string>
 
-#include "gpu/session/sampling_settings.hpp"
+#include "runs/deal.hpp"
 #include "runs/shard_folder.hpp"
+#include "settings/sampling_settings.hpp"
 
 namespace tempera::cli {
 

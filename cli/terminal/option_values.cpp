@@ -50,21 +50,6 @@ void require_text(const std::string& text, const std::string& flag, const std::s
   if (text.empty()) throw BadInput(flag, "\"\" is empty", remedy);
 }
 
-CLI::Option* add(CLI::App& command, const std::string& flag, const std::string& placeholder,
-                 const std::string& help, const std::function<void(const std::string&)>& read) {
-  return command.add_option_function<std::string>(flag, read, help)->type_name(placeholder);
-}
-
-template <class Value>
-std::function<void(const std::string&)> read_list(std::vector<Value>& values, std::string flag,
-                                                  WholeNumbers each) {
-  return [&values, flag = std::move(flag), each](const std::string& list) {
-    values.clear();
-    for (const std::string& part : parts_between_commas(list))
-      values.push_back(static_cast<Value>(parse_whole_number(part, flag, each)));
-  };
-}
-
 }  // namespace
 
 std::vector<std::string> parts_between_commas(const std::string& list) {
@@ -90,6 +75,14 @@ std::uint64_t parse_whole_number(const std::string& text, const std::string& fla
   return value;
 }
 
+std::vector<std::uint64_t> parse_whole_numbers(const std::string& list, const std::string& flag,
+                                               WholeNumbers each) {
+  std::vector<std::uint64_t> values;
+  for (const std::string& part : parts_between_commas(list))
+    values.push_back(parse_whole_number(part, flag, each));
+  return values;
+}
+
 double parse_power(const std::string& text, const std::string& flag) {
   constexpr const char* remedy =
       "give a decimal such as 2, 0.75 or 1e-3, from 2^-20 to 2^20 (1048576); a list has commas and "
@@ -101,6 +94,30 @@ double parse_power(const std::string& text, const std::string& flag) {
   if (error != std::errc() || power < gpu::least_power || power > gpu::largest_power)
     throw BadInput(flag, "the power " + in_quotes(text) + " is out of range", remedy);
   return power;
+}
+
+std::vector<double> parse_powers(const std::string& list, const std::string& flag) {
+  std::vector<double> values;
+  for (const std::string& part : parts_between_commas(list))
+    values.push_back(parse_power(part, flag));
+  return values;
+}
+
+std::vector<std::uint64_t> parse_restart_weights(const std::string& list, const std::string& flag) {
+  auto weights = parse_whole_numbers(list, flag, {0, gpu::largest_restart_weight});
+  if (weights.size() < 2)
+    throw BadInput(flag, "one weight makes the uniform law", "give two or more, or leave it out");
+  return weights;
+}
+
+double parse_temperature(const std::string& text, const std::string& flag) {
+  constexpr const char* remedy = "give a decimal such as 0.25, whose power is 4";
+  if (!is_decimal(text)) throw BadInput(flag, in_quotes(text) + " is not a temperature", remedy);
+  double value = 0.0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc())
+    throw BadInput(flag, "the temperature " + in_quotes(text) + " is out of range", remedy);
+  return value;
 }
 
 bool is_fraction(std::string_view text) {
@@ -131,9 +148,15 @@ std::string default_text(const std::string& value) { return " (default: " + valu
 
 std::string default_text(std::uint64_t value) { return default_text(std::to_string(value)); }
 
+CLI::Option* add_parsed(CLI::App& command, const std::string& flag, const std::string& placeholder,
+                        const std::string& help,
+                        const std::function<void(const std::string&)>& read) {
+  return command.add_option_function<std::string>(flag, read, help)->type_name(placeholder);
+}
+
 CLI::Option* add_whole_number(CLI::App& command, const std::string& flag, std::size_t& value,
                               WholeNumbers range, const std::string& help) {
-  return add(command, flag, "N", help, [&value, flag, range](const std::string& text) {
+  return add_parsed(command, flag, "N", help, [&value, flag, range](const std::string& text) {
     value = parse_whole_number(text, flag, range);
   });
 }
@@ -141,7 +164,7 @@ CLI::Option* add_whole_number(CLI::App& command, const std::string& flag, std::s
 CLI::Option* add_whole_number(CLI::App& command, const std::string& flag,
                               std::optional<std::size_t>& value, WholeNumbers range,
                               const std::string& help) {
-  return add(command, flag, "N", help, [&value, flag, range](const std::string& text) {
+  return add_parsed(command, flag, "N", help, [&value, flag, range](const std::string& text) {
     value = parse_whole_number(text, flag, range);
   });
 }
@@ -149,58 +172,70 @@ CLI::Option* add_whole_number(CLI::App& command, const std::string& flag,
 CLI::Option* add_whole_numbers(CLI::App& command, const std::string& flag,
                                std::vector<std::size_t>& values, WholeNumbers each,
                                const std::string& help) {
-  return add(command, flag, "N[,N...]", help, read_list(values, flag, each));
+  return add_parsed(command, flag, "N[,N...]", help,
+                    [&values, flag, each](const std::string& list) {
+                      values = parse_whole_numbers(list, flag, each);
+                    });
 }
 
 CLI::Option* add_restart_weights(CLI::App& command, std::vector<std::uint64_t>& weights) {
   const std::string flag = "--restart-weights";
-  return add(
+  return add_parsed(
       command, flag, "W,W...",
       "Weights of the restart positions in as many equal parts of 1..T_m, whole numbers, the "
       "first above 0 (default: all positions alike; `tempera ladder` suggests some)",
-      [&weights, flag](const std::string& text) {
-        read_list(weights, flag, {0, gpu::largest_restart_weight})(text);
-        if (weights.size() < 2)
-          throw BadInput(flag, "one weight makes the uniform law",
-                         "give two or more, or leave it out");
+      [&weights, flag](const std::string& text) { weights = parse_restart_weights(text, flag); });
+}
+
+CLI::Option* add_restart_range(CLI::App& command, std::optional<gpu::RestartRange>& range) {
+  return add_parsed(
+      command, "--restart-range", placeholder_of(gpu::restart_ranges),
+      "Restart positions: horizon: all of 1..T, those after an early end propose nothing "
+      "(default); record: only positions of the record, and the acceptance ratio corrects for it",
+      [&range](const std::string& text) {
+        range = gpu::restart_range_named(text, "--restart-range");
       });
 }
 
-CLI::Option* add_restart_range(CLI::App& command, std::string& range) {
-  return add_choice(command, "--restart-range", range, {"horizon", "record"},
-                    "Restart positions: horizon: all of 1..T, those after an early end propose "
-                    "nothing (default); record: the record's own, with the factor this takes");
+CLI::Option* add_schedule(CLI::App& command, std::optional<gpu::Schedule>& schedule,
+                          const std::string& help) {
+  return add_parsed(
+      command, "--schedule", placeholder_of(gpu::schedules), help,
+      [&schedule](const std::string& text) { schedule = gpu::schedule_named(text, "--schedule"); });
 }
 
 CLI::Option* add_token_numbers(CLI::App& command, const std::string& flag,
                                std::vector<std::uint32_t>& values, const std::string& help) {
-  return add(command, flag, "N,N...", help,
-             read_list(values, flag, {0, std::numeric_limits<std::uint32_t>::max()}));
+  return add_parsed(command, flag, "N,N...", help, [&values, flag](const std::string& list) {
+    const auto numbers =
+        parse_whole_numbers(list, flag, {0, std::numeric_limits<std::uint32_t>::max()});
+    values.assign(numbers.begin(), numbers.end());
+  });
 }
 
 CLI::Option* add_seed(CLI::App& command, std::uint64_t& value, const std::string& help) {
-  return add(command, "--seed", "N", help,
-             [&value](const std::string& text) { value = parse_whole_number(text, "--seed", {}); });
+  return add_parsed(command, "--seed", "N", help, [&value](const std::string& text) {
+    value = parse_whole_number(text, "--seed", {});
+  });
 }
 
 CLI::Option* add_power(CLI::App& command, const std::string& flag, std::vector<double>& values,
                        const std::string& help) {
-  return add(command, flag, "A", help,
-             [&values, flag](const std::string& text) { values = {parse_power(text, flag)}; });
+  return add_parsed(command, flag, "A", help, [&values, flag](const std::string& text) {
+    values = {parse_power(text, flag)};
+  });
 }
 
 CLI::Option* add_powers(CLI::App& command, const std::string& flag, std::vector<double>& values,
                         const std::string& help) {
-  return add(command, flag, "A[,A...]", help, [&values, flag](const std::string& list) {
-    values.clear();
-    for (const std::string& part : parts_between_commas(list))
-      values.push_back(parse_power(part, flag));
+  return add_parsed(command, flag, "A[,A...]", help, [&values, flag](const std::string& list) {
+    values = parse_powers(list, flag);
   });
 }
 
 CLI::Option* add_text(CLI::App& command, const std::string& flag, std::string& value,
                       const std::string& what, const std::string& help) {
-  return add(command, flag, what, help, [&value, flag, what](const std::string& text) {
+  return add_parsed(command, flag, what, help, [&value, flag, what](const std::string& text) {
     require_text(text, flag, "give " + flag + " " + what + ", or leave it out");
     value = text;
   });
@@ -221,20 +256,9 @@ CLI::Option* add_texts(CLI::App& command, const std::string& flag, std::vector<s
       ->allow_extra_args(false);
 }
 
-CLI::Option* add_temperature(CLI::App& command, double& value, const std::string& help) {
-  const std::string flag = "--temperature";
-  return add(command, flag, "T", help, [&value, flag](const std::string& text) {
-    constexpr const char* remedy = "give a decimal such as 0.25, whose power is 4";
-    if (!is_decimal(text)) throw BadInput(flag, in_quotes(text) + " is no temperature", remedy);
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc())
-      throw BadInput(flag, "the temperature " + in_quotes(text) + " is out of range", remedy);
-  });
-}
-
 CLI::Option* add_seconds(CLI::App& command, const std::string& flag, double& value,
                          const std::string& help) {
-  return add(command, flag, "S", help, [&value, flag](const std::string& text) {
+  return add_parsed(command, flag, "S", help, [&value, flag](const std::string& text) {
     constexpr const char* remedy = "give a decimal such as 0.5 or 60, from 0 to 1000000";
     if (!is_decimal(text)) throw BadInput(flag, in_quotes(text) + " is no number", remedy);
     double seconds = 0.0;
@@ -247,8 +271,8 @@ CLI::Option* add_seconds(CLI::App& command, const std::string& flag, double& val
 
 CLI::Option* add_bytes(CLI::App& command, const std::string& flag, std::size_t& value,
                        const std::string& help) {
-  return add(command, flag, "BYTES", help,
-             [&value, flag](const std::string& text) { value = parse_bytes(text, flag); });
+  return add_parsed(command, flag, "BYTES", help,
+                    [&value, flag](const std::string& text) { value = parse_bytes(text, flag); });
 }
 
 CLI::Option* add_choice(CLI::App& command, const std::string& flag, std::string& value,
@@ -259,53 +283,54 @@ CLI::Option* add_choice(CLI::App& command, const std::string& flag, std::string&
     placeholder += (i == 0 ? "" : "|") + names[i];
     remedy += (i == 0 ? "" : i + 1 == names.size() ? " or " : ", ") + names[i];
   }
-  return add(command, flag, placeholder, help,
-             [&value, flag, names, remedy](const std::string& text) {
-               if (std::find(names.begin(), names.end(), text) == names.end())
-                 throw BadInput(flag, in_quotes(text) + " is unknown", remedy);
-               value = text;
-             });
+  return add_parsed(command, flag, placeholder, help,
+                    [&value, flag, names, remedy](const std::string& text) {
+                      if (std::find(names.begin(), names.end(), text) == names.end())
+                        throw BadInput(flag, in_quotes(text) + " is unknown", remedy);
+                      value = text;
+                    });
 }
 
 CLI::Option* add_rope_factors(CLI::App& command, std::optional<gpu::RopeFactors>& value) {
-  return add(command, "--rope-factors", "short|long",
-             "For a model with two sets of rotary factors (Phi-3.5's longrope) the one for all "
-             "positions of all texts: short, for texts up to the original length, or long "
-             "(default: short)",
-             [&value](const std::string& text) {
-               for (const auto factors : gpu::rope_factor_sets)
-                 if (text == name_of(factors)) value = factors;
-               if (!value)
-                 throw BadInput("--rope-factors", in_quotes(text) + " is unknown",
-                                "give short or long");
-             });
+  return add_parsed(
+      command, "--rope-factors", "short|long",
+      "For a model with two sets of rotary factors (Phi-3.5's longrope) the one for all "
+      "positions of all texts: short, for texts up to the original length, or long "
+      "(default: short)",
+      [&value](const std::string& text) {
+        for (const auto factors : gpu::rope_factor_sets)
+          if (text == name_of(factors)) value = factors;
+        if (!value)
+          throw BadInput("--rope-factors", in_quotes(text) + " is unknown", "give short or long");
+      });
 }
 
 CLI::Option* add_arithmetic(CLI::App& command, std::optional<gpu::Arithmetic>& value,
                             const std::string& help) {
-  return add(command, "--arithmetic", "NAME",
-             "What the transformer's logits are, bit for bit: " + gpu::names_of_arithmetics() +
-                 ". All but float32 multiply bfloat16s and sum them as a GPU's tensor cores do "
-                 "(Hopper's, or Ampere's and Ada's), or a processor's instructions for pairs (" +
-                 help + ")",
-             [&value](const std::string& text) {
-               value = gpu::arithmetic_named(text);
-               if (!value)
-                 throw BadInput("--arithmetic", in_quotes(text) + " is unknown",
-                                "give " + gpu::names_of_arithmetics());
-             });
+  return add_parsed(
+      command, "--arithmetic", "NAME",
+      "What the transformer's logits are, bit for bit: " + gpu::names_of_arithmetics() +
+          ". All but float32 multiply bfloat16s and sum them as a GPU's tensor cores do "
+          "(Hopper's, or Ampere's and Ada's), or a processor's instructions for pairs (" +
+          help + ")",
+      [&value](const std::string& text) {
+        value = gpu::arithmetic_named(text);
+        if (!value)
+          throw BadInput("--arithmetic", in_quotes(text) + " is unknown",
+                         "give " + gpu::names_of_arithmetics());
+      });
 }
 
 CLI::Option* add_device(CLI::App& command, std::string& value) {
-  return add(command, "--device", "host|cuda|cuda:N",
-             "Run on this device and no other; cuda:1 is the second GPU. It decides no bit "
-             "(default: what this build is for, and of several GPUs the first)",
-             [&value](const std::string& text) {
-               if (!gpu::device_named(text))
-                 throw BadInput("--device", in_quotes(text) + " is unknown",
-                                "give host or cuda, or of several GPUs one, such as cuda:1");
-               value = text;
-             });
+  return add_parsed(command, "--device", "host|cuda|cuda:N",
+                    "Run on this device and no other; cuda:1 is the second GPU. It decides no bit "
+                    "(default: what this build is for, and of several GPUs the first)",
+                    [&value](const std::string& text) {
+                      if (!gpu::device_named(text))
+                        throw BadInput("--device", in_quotes(text) + " is unknown",
+                                       "give host or cuda, or of several GPUs one, such as cuda:1");
+                      value = text;
+                    });
 }
 
 CLI::Option* add_devices(CLI::App& command, std::string& value) {

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,6 +10,7 @@
 
 #include "gpu/core/model/arithmetic.hpp"
 #include "gpu/llm/transformer/architectures/rope_factors.hpp"
+#include "settings/choices.hpp"
 
 // How every option's value is read, in one place: what it says is what is used, or it is refused by
 // its flag, the value and the remedy. A value is one argument; a list is separated by commas.
@@ -32,6 +34,20 @@ std::uint64_t parse_whole_number(const std::string& text, const std::string& fla
 /// @throw BadInput naming `flag`
 double parse_power(const std::string& text, const std::string& flag);
 
+/// Whole numbers between commas.
+/// @throw BadInput naming `flag`
+std::vector<std::uint64_t> parse_whole_numbers(const std::string& list, const std::string& flag,
+                                               WholeNumbers each);
+/// Powers between commas.
+/// @throw BadInput naming `flag`
+std::vector<double> parse_powers(const std::string& list, const std::string& flag);
+/// The weights of --restart-weights.
+/// @throw BadInput naming `flag`, also for a single weight
+std::vector<std::uint64_t> parse_restart_weights(const std::string& list, const std::string& flag);
+/// A temperature: a decimal; gpu::resolve_sampler checks that its power is in range.
+/// @throw BadInput naming `flag`
+double parse_temperature(const std::string& text, const std::string& flag);
+
 /// A number of bytes, as add_bytes takes it.
 /// @throw BadInput naming `flag`
 std::size_t parse_bytes(const std::string& text, const std::string& flag);
@@ -44,6 +60,11 @@ bool is_fraction(std::string_view text);
 /// " (default: 4)", for a help text.
 std::string default_text(const std::string& value);
 std::string default_text(std::uint64_t value);
+
+/// Declares an option of `command` whose value is one argument, which `read` takes.
+CLI::Option* add_parsed(CLI::App& command, const std::string& flag, const std::string& placeholder,
+                        const std::string& help,
+                        const std::function<void(const std::string&)>& read);
 
 // Each declares an option of `command` whose value goes to `value`, and leaves `value` as it is
 // if the option is not given. `flag` is "--name". An empty value is refused everywhere.
@@ -59,8 +80,18 @@ CLI::Option* add_whole_numbers(CLI::App& command, const std::string& flag,
                                const std::string& help);
 /// --restart-weights of a run's stages.
 CLI::Option* add_restart_weights(CLI::App& command, std::vector<std::uint64_t>& weights);
+/// "adj|deo", the names between bars.
+template <class Choices>
+std::string placeholder_of(const Choices& choices) {
+  std::string names;
+  for (const auto& choice : choices) names += (names.empty() ? "" : "|") + std::string(choice.name);
+  return names;
+}
 /// --restart-range.
-CLI::Option* add_restart_range(CLI::App& command, std::string& range);
+CLI::Option* add_restart_range(CLI::App& command, std::optional<gpu::RestartRange>& range);
+/// --schedule.
+CLI::Option* add_schedule(CLI::App& command, std::optional<gpu::Schedule>& schedule,
+                          const std::string& help);
 CLI::Option* add_token_numbers(CLI::App& command, const std::string& flag,
                                std::vector<std::uint32_t>& values, const std::string& help);
 /// Any of 2^64 seeds.
@@ -76,8 +107,6 @@ CLI::Option* add_text(CLI::App& command, const std::string& flag, std::string& v
 /// Texts, one each time that the option is given, each of at least one character.
 CLI::Option* add_texts(CLI::App& command, const std::string& flag, std::vector<std::string>& values,
                        const std::string& what, const std::string& help);
-/// --temperature: a decimal; that its power is in range is for gpu::resolve_sampler to say.
-CLI::Option* add_temperature(CLI::App& command, double& value, const std::string& help);
 /// A number of seconds: a decimal such as 0.5, at most a million.
 CLI::Option* add_seconds(CLI::App& command, const std::string& flag, double& value,
                          const std::string& help);

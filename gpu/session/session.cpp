@@ -10,7 +10,7 @@
 
 #include "base/error.hpp"
 #include "gpu/llm/models/opened_model.hpp"
-#include "gpu/session/resolve.hpp"
+#include "gpu/session/cache_memory.hpp"
 #include "gpu/session/sample_run.hpp"
 
 namespace tempera::gpu {

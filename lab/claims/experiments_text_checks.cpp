@@ -3,7 +3,6 @@
 #include <array>
 #include <set>
 
-#include "gpu/session/presets.hpp"
 #include "lab/claims/checks.hpp"
 #include "lab/claims/on_tables.hpp"
 #include "lab/claims/paper_tables.hpp"
@@ -11,6 +10,7 @@
 #include "lab/claims/record_functions.hpp"
 #include "lab/enumerate/program_walk.hpp"
 #include "reference/numbers/rational.hpp"
+#include "settings/presets.hpp"
 
 namespace tempera::lab {
 namespace {

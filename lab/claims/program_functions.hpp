@@ -7,7 +7,6 @@
 
 #include "gpu/core/engine/engine.hpp"
 #include "gpu/core/lottery/winner.hpp"
-#include "gpu/session/presets.hpp"
 #include "lab/claims/join_case.hpp"
 #include "lab/contest/exact_comparison.hpp"
 #include "lab/defects/gallery.hpp"
@@ -16,6 +15,7 @@
 #include "lab/laws/program_law.hpp"
 #include "lab/laws/shipped_laws.hpp"
 #include "lab/ptx/row_lottery.hpp"
+#include "settings/presets.hpp"
 
 namespace tempera::lab {
 

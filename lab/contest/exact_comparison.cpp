@@ -4,8 +4,8 @@
 #include <map>
 
 #include "base/error.hpp"
-#include "gpu/session/resolve.hpp"
 #include "reference/model/record_count.hpp"
+#include "settings/resolve.hpp"
 
 namespace tempera::lab {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "gpu/session/defaults.hpp"
 #include "lab/contest/contest.hpp"
+#include "settings/defaults.hpp"
 
 namespace tempera::lab {
 

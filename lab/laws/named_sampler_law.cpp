@@ -3,12 +3,12 @@
 #include <chrono>
 #include <set>
 
-#include "gpu/session/named_sampler.hpp"
 #include "lab/laws/program_law.hpp"
 #include "lab/laws/shipped_laws.hpp"
 #include "reference/kernels/likeliest_record.hpp"
 #include "reference/kernels/power_smc.hpp"
 #include "reference/kernels/tokenwise_law.hpp"
+#include "settings/named_sampler.hpp"
 
 namespace tempera::lab {
 namespace {

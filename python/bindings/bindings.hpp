@@ -16,10 +16,10 @@
 #include <vector>
 
 #include "gpu/llm/models/opened_model.hpp"
-#include "gpu/session/defaults.hpp"
-#include "gpu/session/resolve.hpp"
 #include "python/bindings/errors.hpp"
 #include "python/bindings/turns.hpp"
+#include "settings/defaults.hpp"
+#include "settings/resolve.hpp"
 
 namespace tempera::python {
 
@@ -56,6 +56,8 @@ gpu::ChatArguments chat_arguments(const std::string& json);
 
 /// What a dictionary of Python says about the sampler.
 gpu::SamplerWish sampler_wish(const nb::dict& wishes);
+/// All settings and samplers, as gpu::describe_settings has them, in JSON.
+std::string describe_settings();
 
 void bind_model(nb::module_& module);
 void bind_session(nb::module_& module);

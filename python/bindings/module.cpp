@@ -6,8 +6,8 @@
 
 #include "gpu/device/thread_limit.hpp"
 #include "gpu/llm/text/template_engine.hpp"
-#include "gpu/session/presets.hpp"
 #include "python/bindings/bindings.hpp"
+#include "settings/presets.hpp"
 
 namespace {
 
@@ -62,6 +62,7 @@ NB_MODULE(TEMPERA_MODULE, module) {
   tempera::python::bind_run_folder(module);
   module.def("set_threads", &set_threads, tempera::python::nb::arg("threads").none());
   module.def("presets", &presets);
+  module.def("describe_settings", &tempera::python::describe_settings);
   module.def("use_template_engine", &use_template_engine, tempera::python::nb::arg("answer"),
              tempera::python::nb::arg("say"));
   module.def("version", [] { return TEMPERA_VERSION; });

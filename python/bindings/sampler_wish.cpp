@@ -1,67 +1,58 @@
+#include <nlohmann/json.hpp>
+
 #include "python/bindings/bindings.hpp"
+#include "settings/field_json.hpp"
 
 namespace tempera::python {
 namespace {
 
-template <class Value>
-void take(const nb::dict& wishes, const char* key, Value& into) {
-  if (wishes.contains(key) && !wishes[key].is_none()) into = nb::cast<Value>(wishes[key]);
-}
-template <class Value>
-void take(const nb::dict& wishes, const char* key, std::optional<Value>& into) {
-  if (wishes.contains(key) && !wishes[key].is_none()) into = nb::cast<Value>(wishes[key]);
-}
+namespace field = gpu::field;
 
-/// One number for all stages, or one for each.
-void take_counts(const nb::dict& wishes, const char* key,
-                 std::optional<std::vector<std::size_t>>& into) {
-  if (!wishes.contains(key) || wishes[key].is_none()) return;
-  if (nb::isinstance<nb::int_>(wishes[key]))
-    into = std::vector{nb::cast<std::size_t>(wishes[key])};
-  else
-    into = nb::cast<std::vector<std::size_t>>(wishes[key]);
+// The value that Python gives, by the kind of its setting. python/tempera/wishes.py has checked its
+// type.
+
+std::size_t read(nb::handle value, const std::string&, const field::Count&) {
+  return nb::cast<std::size_t>(value);
+}
+std::vector<std::size_t> read(nb::handle value, const std::string&, const field::Counts&) {
+  if (nb::isinstance<nb::int_>(value)) return {nb::cast<std::size_t>(value)};
+  return nb::cast<std::vector<std::size_t>>(value);
+}
+std::vector<std::uint64_t> read(nb::handle value, const std::string&, const field::Weights&) {
+  return nb::cast<std::vector<std::uint64_t>>(value);
+}
+std::vector<double> read(nb::handle value, const std::string&, const field::Powers&) {
+  return nb::cast<std::vector<double>>(value);
+}
+double read(nb::handle value, const std::string&, const field::Temperature&) {
+  return nb::cast<double>(value);
+}
+bool read(nb::handle value, const std::string&, const field::Truth&) {
+  return nb::cast<bool>(value);
+}
+std::string read(nb::handle value, const std::string&, const field::Name&) {
+  return nb::cast<std::string>(value);
+}
+std::vector<std::string> read(nb::handle value, const std::string&, const field::Texts&) {
+  return nb::cast<std::vector<std::string>>(value);
+}
+template <class Value, std::size_t n>
+Value read(nb::handle value, const std::string& key, const field::OneOf<Value, n>& kind) {
+  return gpu::choice_named(kind.choices, nb::cast<std::string>(value), key);
 }
 
 }  // namespace
 
 gpu::SamplerWish sampler_wish(const nb::dict& wishes) {
   gpu::SamplerWish wish;
-  take(wishes, "preset", wish.preset);
-  take(wishes, "sampler", wish.sampler);
-  take(wishes, "powers", wish.powers);
-  take(wishes, "temperature", wish.temperature);
-  take(wishes, "horizon", wish.horizon);
-  take(wishes, "block", wish.block);
-  take_counts(wishes, "rounds", wish.rounds);
-  take_counts(wishes, "local_moves", wish.local_moves);
-  take_counts(wishes, "sweeps", wish.sweeps);
-  std::optional<std::string> schedule;
-  take(wishes, "schedule", schedule);
-  if (schedule) {
-    if (*schedule != "adj" && *schedule != "deo")
-      throw BadInput("schedule", "\"" + *schedule + "\" is no schedule", "give \"adj\" or \"deo\"");
-    wish.schedule = *schedule == "adj" ? gpu::Schedule::adj : gpu::Schedule::deo;
-  }
-  take(wishes, "restart_weights", wish.restart_weights);
-  std::optional<std::string> range;
-  take(wishes, "restart_range", range);
-  if (range) {
-    if (*range != "horizon" && *range != "record")
-      throw BadInput("restart_range", "\"" + *range + "\" is no range",
-                     "give \"horizon\" or \"record\"");
-    wish.restart_range =
-        *range == "horizon" ? gpu::RestartRange::horizon : gpu::RestartRange::record;
-  }
-  take(wishes, "output_rung", wish.output_rung);
-  take(wishes, "particles", wish.particles);
-  take(wishes, "samples", wish.samples);
-  take(wishes, "seed", wish.seed);
-  if (wishes.contains("stop") && !wishes["stop"].is_none())
-    wish.stop = nb::cast<std::vector<std::string>>(wishes["stop"]);
-  take(wishes, "early_rejection", wish.options.early_rejection);
-  take(wishes, "confidence", wish.options.confidence);
-  take(wishes, "prefetch", wish.options.prefetch);
+  gpu::visit_fields([&](const auto& row) {
+    const std::string key(row.key);
+    if (wishes.contains(key.c_str()) && !wishes[key.c_str()].is_none())
+      gpu::member_of(wish, row.wish) = read(wishes[key.c_str()], key, row.kind);
+  });
   return wish;
 }
+
+std::string describe_settings() { return gpu::describe_settings().dump(); }
 
 }  // namespace tempera::python

@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "gpu/session/answer_text.hpp"
-#include "gpu/session/defaults.hpp"
 #include "python/bindings/bindings.hpp"
+#include "settings/defaults.hpp"
 
 namespace tempera::python {
 namespace {

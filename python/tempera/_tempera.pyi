@@ -4,6 +4,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+def describe_settings() -> str: ...
+
 class OpenedModel:
     @staticmethod
     def open(

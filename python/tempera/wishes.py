@@ -27,10 +27,11 @@ Prompt = Union[str, Tokens, Sequence[Mapping[str, str]]]
 class SamplerWishes(TypedDict, total=False):
     """What is drawn. Each may be left out, or be None."""
 
+    # Written by python -m tempera.settings from settings/fields.hpp.
     sampler: str | None
-    preset: str | None
     powers: Powers | None
     temperature: float | None
+    particles: int | None
     horizon: int | None
     max_tokens: int | None
     block: int | None
@@ -41,13 +42,13 @@ class SamplerWishes(TypedDict, total=False):
     restart_weights: Sequence[int] | None
     restart_range: str | None
     output_rung: int | None
-    particles: int | None
     samples: int | None
     seed: int | None
-    stop: str | Sequence[str] | None
     early_rejection: bool | None
-    prefetch: int | None
     confidence: bool | None
+    prefetch: int | None
+    stop: str | Sequence[str] | None
+    preset: str | None
 
 
 class Wishes(SamplerWishes, total=False):
@@ -213,18 +214,22 @@ def chat_arguments(thinking: bool | None, given: Mapping[str, Any] | None) -> st
         raise BadInput(name, f"no JSON can hold it ({error})", "give texts, numbers, truths, lists and dictionaries") from None
 
 
+# How a value is checked, by the kind that settings/fields.hpp gives its setting.
 _KINDS: dict[str, Callable[[str, Any], Any]] = {
-    **dict.fromkeys(("sampler", "preset", "schedule", "restart_range"), text),
-    **dict.fromkeys(("horizon", "block", "output_rung", "particles", "samples", "seed", "prefetch", "cache_memory"), whole),
-    **dict.fromkeys(("batch", "under_way"), _at_least_one),
-    **dict.fromkeys(("rounds", "local_moves", "sweeps"), _counts),
-    **dict.fromkeys(("early_rejection", "confidence", "thinking", "progress"), truth),
-    **dict.fromkeys(("temperature", "checkpoint_seconds"), number),
-    "powers": _powers,
-    "restart_weights": _weights,
-    "stop": _stops,
-    "chat_template_kwargs": _arguments,
+    "text": text, "choice": text, "count": whole, "counts": _counts, "weights": _weights, "powers": _powers,
+    "number": number, "truth": truth, "texts": _stops,
 }  # fmt: skip
+# The same of arguments that are not settings of a sampler.
+_LAYOUT_CHECKS: dict[str, Callable[[str, Any], Any]] = {
+    "cache_memory": whole, "batch": _at_least_one, "under_way": _at_least_one, "thinking": truth, "progress": truth,
+    "checkpoint_seconds": number, "chat_template_kwargs": _arguments,
+}  # fmt: skip
+
+
+def _check_of(name: str) -> Callable[[str, Any], Any]:
+    from tempera.settings import kinds
+
+    return _LAYOUT_CHECKS[name] if name in _LAYOUT_CHECKS else _KINDS[kinds()[name]]
 
 
 def checked(wishes: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
@@ -235,7 +240,7 @@ def checked(wishes: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
     >>> checked({"max_tokens": 8, "seed": None}, SAMPLER)
     {'horizon': 8}
     """
-    found = {name: _KINDS[name](name, wishes[name]) for name in names if name != "max_tokens" and wishes.get(name) is not None}
+    found = {name: _check_of(name)(name, wishes[name]) for name in names if name != "max_tokens" and wishes.get(name) is not None}
     if "max_tokens" in names and wishes.get("max_tokens") is not None:
         most = whole("max_tokens", wishes["max_tokens"])
         if found.setdefault("horizon", most) != most:

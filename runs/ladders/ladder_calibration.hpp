@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "gpu/session/defaults.hpp"
 #include "gpu/session/draw_answers.hpp"
+#include "settings/defaults.hpp"
 
 namespace tempera::gpu {
 

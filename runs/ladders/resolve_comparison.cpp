@@ -9,7 +9,7 @@
 #include "base/regular_file.hpp"
 #include "gpu/llm/models/model_text.hpp"
 #include "gpu/llm/models/named_model.hpp"
-#include "gpu/session/read_arithmetic.hpp"
+#include "settings/read_arithmetic.hpp"
 
 namespace tempera::gpu {
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "gpu/session/defaults.hpp"
-#include "gpu/session/resolve.hpp"
+#include "settings/defaults.hpp"
+#include "settings/resolve.hpp"
 
 namespace tempera::gpu {
 

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "gpu/session/defaults.hpp"
 #include "gpu/session/prompt_number.hpp"
+#include "settings/defaults.hpp"
 
 namespace tempera::gpu {
 

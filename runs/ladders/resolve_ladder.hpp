@@ -5,14 +5,14 @@
 #include <optional>
 #include <vector>
 
-#include "gpu/session/defaults.hpp"
-#include "gpu/session/resolve.hpp"
 #include "runs/ladders/ladder_calibration.hpp"
+#include "settings/defaults.hpp"
+#include "settings/resolve.hpp"
 
 namespace tempera::gpu {
 
 /// What a user may say of a ladder that pilots are to find. What is left open takes the default
-/// of gpu/session/defaults.hpp.
+/// of settings/defaults.hpp.
 struct LadderWish {
   double from = 0.0;                        ///< α_1
   double to = 0.0;                          ///< α_K

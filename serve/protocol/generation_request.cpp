@@ -12,6 +12,7 @@
 #include "base/in_quotes.hpp"
 #include "serve/protocol/neutral_fields.hpp"
 #include "serve/protocol/request_body.hpp"
+#include "settings/field_json.hpp"
 
 namespace tempera::serve {
 namespace {
@@ -27,12 +28,6 @@ constexpr std::size_t most = std::numeric_limits<std::uint32_t>::max();
 const std::initializer_list<std::string_view> fields_of_both{
     "model",       "n",        "max_tokens", "stop",           "seed",
     "temperature", "logprobs", "stream",     "stream_options", "tempera"};
-
-std::vector<std::size_t> counts(const JsonObject& object, const std::string& key) {
-  if (object.at(key).is_number()) return {object.whole_number(key, 0, most)};
-  const auto numbers = object.whole_numbers(key, 0, most);
-  return {numbers.begin(), numbers.end()};
-}
 
 /// The seed of a body or of its "tempera"; none for -1, which some clients send for a fresh one.
 std::optional<std::uint64_t> read_seed(const JsonObject& object) {
@@ -73,39 +68,10 @@ void read_temperature(const JsonObject& body, gpu::SamplerWish& wish) {
 
 void read_tempera(const JsonObject& object, GenerationRequest& request, gpu::SamplerWish& wish,
                   gpu::ChatArguments& arguments) {
-  object.only({"preset", "sampler", "powers", "block", "rounds", "local_moves", "sweeps",
-               "schedule", "restart_weights", "restart_range", "output_rung", "particles",
-               "early_rejection", "prefetch", "seed", "thinking", "round_events"});
-  if (object.has("preset")) wish.preset = object.text("preset");
-  if (object.has("sampler")) wish.sampler = object.text("sampler");
-  if (object.has("powers")) wish.powers = object.positive_numbers("powers");
-  if (object.has("block")) wish.block = object.whole_number("block", 1, most);
-  if (object.has("rounds")) wish.rounds = counts(object, "rounds");
-  if (object.has("local_moves")) wish.local_moves = counts(object, "local_moves");
-  if (object.has("sweeps")) wish.sweeps = counts(object, "sweeps");
-  if (object.has("schedule")) {
-    const auto schedule = object.text("schedule");
-    if (schedule != "adj" && schedule != "deo")
-      throw BadInput("tempera.schedule", in_quotes(schedule) + " is no schedule",
-                     "give \"adj\" or \"deo\"");
-    wish.schedule = schedule == "adj" ? gpu::Schedule::adj : gpu::Schedule::deo;
-  }
-  if (object.has("restart_weights"))
-    wish.restart_weights =
-        object.whole_numbers("restart_weights", 0, std::numeric_limits<std::uint64_t>::max() >> 1);
-  if (object.has("restart_range")) {
-    const auto range = object.text("restart_range");
-    if (range != "horizon" && range != "record")
-      throw BadInput("tempera.restart_range", in_quotes(range) + " is no range",
-                     "give \"horizon\" or \"record\"");
-    wish.restart_range =
-        range == "horizon" ? gpu::RestartRange::horizon : gpu::RestartRange::record;
-  }
-  if (object.has("output_rung")) wish.output_rung = object.whole_number("output_rung", 1, most);
-  if (object.has("particles")) wish.particles = object.whole_number("particles", 1, most);
-  if (object.has("early_rejection"))
-    wish.options.early_rejection = object.boolean("early_rejection");
-  if (object.has("prefetch")) wish.options.prefetch = object.whole_number("prefetch", 0, most);
+  std::vector<std::string_view> known = gpu::body_keys();
+  known.insert(known.end(), {"seed", "thinking", "round_events"});
+  object.require_known(known);
+  gpu::read_body(object, wish);
   if (const auto seed = read_seed(object)) {
     if (request.is_seed_given && *seed != request.seed)
       throw BadInput("tempera.seed", "it differs from the field \"seed\"", "give one of the two");

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/json_document.hpp"
-#include "gpu/session/resolve.hpp"
+#include "settings/resolve.hpp"
 
 namespace tempera::serve {
 

@@ -6,6 +6,7 @@
 #include "serve/protocol/json_response.hpp"
 #include "serve/protocol/neutral_fields.hpp"
 #include "serve/protocol/public_paths.hpp"
+#include "settings/field_json.hpp"
 
 namespace tempera::serve {
 namespace {
@@ -34,6 +35,8 @@ HttpResponse openapi(const std::string& version) {
       if ((field.holders & static_cast<unsigned>(each.holder)) != 0)
         properties[std::string(field.key)] = schema_of(field);
   }
+  auto& settings = document["components"]["schemas"]["Tempera"]["properties"];
+  for (auto& [key, schema] : gpu::body_schemas().items()) settings[key] = schema;
   return json_response(document);
 }
 

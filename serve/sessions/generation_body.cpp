@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "gpu/session/named_sampler.hpp"
 #include "serve/protocol/json_response.hpp"
 #include "serve/protocol/token_logprobs.hpp"
 #include "serve/sessions/generation.hpp"
+#include "settings/named_sampler.hpp"
 
 namespace tempera::serve {
 namespace {
@@ -161,11 +161,10 @@ ordered_json Generation::figures() const {
                     {"rounds", settings.rounds},
                     {"local_moves", settings.local_moves},
                     {"sweeps", settings.sweeps},
-                    {"schedule", settings.schedule == gpu::Schedule::adj ? "adj" : "deo"},
+                    {"schedule", gpu::name_of(settings.schedule)},
                     {"output_rung", settings.output}};
   if (gpu::sampler_named(settings.sampler, "sampler").takes_local_moves)
-    used["restart_range"] =
-        settings.restart_range == gpu::RestartRange::horizon ? "horizon" : "record";
+    used["restart_range"] = gpu::name_of(settings.restart_range);
   if (!settings.restart_weights.empty()) used["restart_weights"] = settings.restart_weights;
   if (settings.particles > 0) used["particles"] = settings.particles;
   if (!settings.preset.empty()) used["preset"] = settings.preset;

@@ -10,8 +10,8 @@
 #include "base/error.hpp"
 #include "gpu/llm/models/opened_model.hpp"
 #include "gpu/session/sample_request.hpp"
-#include "gpu/session/sampler_settings.hpp"
 #include "serve/protocol/generation_request.hpp"
+#include "settings/fields.hpp"
 
 namespace tempera::serve {
 

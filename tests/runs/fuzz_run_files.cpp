@@ -2,7 +2,7 @@
 #include <map>
 #include <sstream>
 
-#include "gpu/session/prompt_file.hpp"
+#include "settings/prompt_file.hpp"
 #include "tests/gpu/fuzz.hpp"
 #include "tests/gpu/session/sampling_runs.hpp"
 

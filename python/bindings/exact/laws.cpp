@@ -7,6 +7,7 @@
 #include "python/bindings/exact/bindings.hpp"
 #include "reference/report/exact_report.hpp"
 #include "reference/report/round_trip_report.hpp"
+#include "settings/choices.hpp"
 
 namespace tempera::python {
 namespace {
@@ -24,9 +25,7 @@ reference::ExactQuestion question_of(std::size_t horizon, const std::optional<Te
                                      const std::string& restart_range,
                                      const std::optional<std::string>& start, std::size_t steps) {
   if (horizon == 0) throw BadInput("horizon", "is 0", "give a horizon of at least 1 token");
-  if (restart_range != "horizon" && restart_range != "record")
-    throw BadInput("restart_range", "\"" + restart_range + "\" is no range",
-                   "give \"horizon\" or \"record\"");
+  const gpu::RestartRange range = gpu::restart_range_named(restart_range, "restart_range");
   reference::ExactQuestion asked{.horizon = horizon};
   if (restart) {
     if (restart->size() != horizon)
@@ -34,7 +33,7 @@ reference::ExactQuestion question_of(std::size_t horizon, const std::optional<Te
                      "give one for each position up to the horizon, " + std::to_string(horizon));
     asked.restart = reference::RestartLaw(rationals(*restart), "restart");
   }
-  if (restart_range == "record") asked.range = reference::RestartRange::record;
+  if (range == gpu::RestartRange::record) asked.range = reference::RestartRange::record;
   if (start) asked.start = reference::Start{*start};
   asked.steps = steps;
   return asked;
@@ -47,9 +46,7 @@ reference::Ladder ladder_of(const Texts& powers) {
 }
 
 bool is_deo(const std::string& schedule) {
-  if (schedule != "adj" && schedule != "deo")
-    throw BadInput("schedule", "\"" + schedule + "\" is no schedule", "give \"adj\" or \"deo\"");
-  return schedule == "deo";
+  return gpu::schedule_named(schedule, "schedule") == gpu::Schedule::deo;
 }
 
 reference::Schedule schedule_of(const std::string& schedule) {

@@ -27,6 +27,7 @@ from tempera.eval.sampler_package import SamplerPackage, is_installed
 from tempera.eval.samplers import SAMPLERS, Settings, check_preset, check_sampler, preset_named, sweep
 from tempera.eval.sampling import Sampling
 from tempera.eval.tasks import TASKS, read_task
+from tempera.settings import default
 
 
 # What decides which answers are drawn.
@@ -99,8 +100,8 @@ def parser() -> argparse.ArgumentParser:
     sampler.add_argument("--horizon", type=_positive, help="T (default: the preset's, at most context - prompt - 64)")
     sampler.add_argument("--block", type=_positive, help="B")
     sampler.add_argument("--rounds", type=_positive, help="N_m")
-    sampler.add_argument("--particles", type=_positive, help="N of power-smc and best-of-n (default: 8)")
-    sampler.add_argument("--schedule", choices=("adj", "deo"), help="sweeps of ppt (default: adj)")
+    sampler.add_argument("--particles", type=_positive, help="as for `tempera sample`")
+    sampler.add_argument("--schedule", help="as for `tempera sample`")
     sampler.add_argument("--seeds", type=_positive, metavar="N", help="how many seeds (default: 1; the paper: 5)")
     sampler.add_argument("--first-seed", type=int, metavar="N", help="the first of them (default: 1)")
     sampler.add_argument("--all-rungs", action="store_true", help="draw every rung's record, so that all rungs vote; it takes K times as long")
@@ -153,16 +154,16 @@ def _refuse_without_effect(given: argparse.Namespace) -> None:
 
 
 def _settings(given: argparse.Namespace, preset: dict[str, object]) -> list[Settings]:
-    powers = given.powers or tuple(float(power) for power in preset.get("powers", (1.0, 2.0, 4.0)))  # type: ignore[attr-defined]
+    powers = given.powers or tuple(float(power) for power in preset.get("powers", default("powers")))  # type: ignore[attr-defined]
     base = Settings(
         label="ppt",
         sampler="ppt",
         powers=powers,
         horizon=given.horizon,
         block=given.block or preset.get("block"),  # type: ignore[arg-type]
-        rounds=given.rounds or preset.get("rounds", 4),  # type: ignore[arg-type]
-        schedule=given.schedule or "adj",
-        particles=given.particles or 8,
+        rounds=given.rounds or preset.get("rounds", default("rounds")),  # type: ignore[arg-type]
+        schedule=given.schedule or default("schedule"),
+        particles=given.particles or default("particles"),
         preset=given.preset,
     )
     if given.sweep:

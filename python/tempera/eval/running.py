@@ -11,8 +11,9 @@ from tempera.errors import BadInput
 from tempera.eval.answers import Answer, likeliest
 from tempera.eval.evaluation import Evaluation, folder_name, write_whole
 from tempera.eval.progress import Progress
-from tempera.eval.samplers import CHAINS, LADDERS, PARTICLES, Settings
+from tempera.eval.samplers import Settings
 from tempera.eval.sampling import Asked, Prompt, Sampling
+from tempera.settings import takes
 
 # Pilots draw from other seeds than the runs, so that no word of chance is used twice.
 _PILOT_SEED = 1 << 48
@@ -161,7 +162,7 @@ def match_tokens(evaluation: Evaluation, sampling: Sampling, prompts: list[Promp
     target = cost(reference)
     rows = []
     for settings in samplers:
-        if settings is reference or settings.sampler not in (*LADDERS, *CHAINS, *PARTICLES):
+        if settings is reference or not (takes(settings.sampler, "rounds") or takes(settings.sampler, "particles")):
             continue
         amount, costs = nearest_amount(lambda one: cost(settings.with_amount(one)), target, settings.amount)
         rows.append({"label": settings.label, "amount": amount, "decode_tokens": costs[amount], "pilots": costs})

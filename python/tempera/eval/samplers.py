@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any
 
 from tempera.errors import BadInput
+from tempera.settings import default, has_ladder, takes
 
 # The sampler's name here, its name in the paper's tables, and in `tempera sample`.
 PAPER_ROWS = {
@@ -23,9 +24,6 @@ PAPER_ROWS = {
     "best-of-n": "Best-of-N",
 }
 SAMPLERS = tuple(PAPER_ROWS)
-LADDERS = ("ppt", "uncoupled-ladder", "uncoupled-ladder-by-likelihood")
-CHAINS = ("power-sampling", "fixed-horizon")
-PARTICLES = ("power-smc", "best-of-n")
 
 
 def decimal(power: float) -> str:
@@ -53,8 +51,8 @@ class Settings:
     horizon: int | None
     block: int | None
     rounds: int
-    schedule: str = "adj"
-    particles: int = 8
+    schedule: str = field(default_factory=lambda: str(default("schedule")))
+    particles: int = field(default_factory=lambda: int(default("particles")))
     preset: str = ""
     is_to_find: bool = False
 
@@ -69,18 +67,18 @@ class Settings:
         sampler = "standard" if self.sampler == "best-of-n" else self.sampler
         told: dict[str, object] = {"sampler": sampler}
         if sampler != "standard":
-            told["powers"] = self.powers if self.sampler in LADDERS else self.powers[-1:]
+            told["powers"] = self.powers if has_ladder(sampler) else self.powers[-1:]
         if self.horizon is not None:
             told["horizon"] = self.horizon
         elif self.preset:
             told["preset"] = self.preset
-        if self.sampler in (*LADDERS, *CHAINS):
+        if takes(sampler, "rounds"):
             told["rounds"] = self.rounds
-        if self.block is not None and sampler not in ("standard", "low-temperature"):
+        if self.block is not None and (takes(sampler, "rounds") or takes(sampler, "particles")):
             told["block"] = self.block
-        if self.sampler == "ppt":
+        if takes(sampler, "schedule"):
             told["schedule"] = self.schedule
-        if self.sampler == "power-smc":
+        if takes(sampler, "particles"):
             told["particles"] = self.particles
         return told
 
@@ -98,7 +96,7 @@ class Settings:
     @property
     def used_powers(self) -> tuple[float, ...]:
         """The powers that this sampler takes: the ladder, its last, or 1."""
-        if self.sampler in LADDERS:
+        if has_ladder(self.sampler):
             return self.powers
         return (1.0,) if self.sampler in ("standard", "best-of-n") else self.powers[-1:]
 
@@ -115,14 +113,14 @@ class Settings:
 
     def with_amount(self, amount: int) -> Settings:
         """The same with another number of rounds or particles, whichever its cost grows with."""
-        if self.sampler in PARTICLES:
+        if takes(self.sampler, "particles"):
             return replace(self, particles=amount)
         return replace(self, rounds=amount)
 
     @property
     def amount(self) -> int:
         """The number of rounds or particles."""
-        return self.particles if self.sampler in PARTICLES else self.rounds
+        return self.particles if takes(self.sampler, "particles") else self.rounds
 
 
 def check_sampler(name: str) -> str:

@@ -1,6 +1,6 @@
-// A default is written once, in gpu/session/defaults.hpp: what is left out means that, and help
+// A default is written once, in settings/defaults.hpp: what is left out means that, and help
 // texts say that.
-#include "gpu/session/defaults.hpp"
+#include "settings/defaults.hpp"
 
 #include <filesystem>
 #include <fstream>

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "gpu/session/named_sampler.hpp"
+#include "settings/named_sampler.hpp"
 #include "tests/catch.hpp"
 #include "tests/cli/run_command.hpp"
 

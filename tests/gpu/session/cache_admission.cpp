@@ -6,8 +6,8 @@
 #include <fstream>
 
 #include "gpu/device/planted_fault.hpp"
+#include "gpu/session/cache_memory.hpp"
 #include "gpu/session/draw_answers.hpp"
-#include "gpu/session/resolve.hpp"
 #include "tests/catch.hpp"
 #include "tests/gpu/session/sampling_runs.hpp"
 

@@ -3,7 +3,7 @@
 #include "gpu/session/cost.hpp"
 
 #include "base/error.hpp"
-#include "gpu/session/resolve.hpp"
+#include "settings/resolve.hpp"
 #include "tests/catch.hpp"
 #include "tests/gpu/llm/transformer/architectures/model_folder.hpp"
 

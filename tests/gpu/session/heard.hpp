@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "gpu/session/named_sampler.hpp"
 #include "gpu/session/session.hpp"
+#include "settings/named_sampler.hpp"
 #include "tests/gpu/core/sampler/small_run.hpp"
 
 namespace tempera::gpu {

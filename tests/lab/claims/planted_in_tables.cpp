@@ -1,10 +1,10 @@
-#include "gpu/session/presets.hpp"
 #include "lab/claims/experiment_functions.hpp"
 #include "lab/claims/paper_tables.hpp"
 #include "lab/claims/program_functions.hpp"
 #include "lab/claims/record_functions.hpp"
 #include "lab/enumerate/program_walk.hpp"
 #include "reference/numbers/rational.hpp"
+#include "settings/presets.hpp"
 #include "tests/lab/claims/planted.hpp"
 
 namespace tempera::test {

@@ -3,9 +3,9 @@
 #include <set>
 
 #include "base/error.hpp"
-#include "gpu/session/named_sampler.hpp"
 #include "lab/laws/program_law.hpp"
 #include "lab/laws/shipped_laws.hpp"
+#include "settings/named_sampler.hpp"
 #include "tests/catch.hpp"
 #include "tests/lab/laws/shipped.hpp"
 

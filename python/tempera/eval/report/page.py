@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from tempera.eval.report import svg
 from tempera.eval.report.results import Results, SamplerResult
 from tempera.eval.report.tables import name_of, percent, row
-from tempera.eval.samplers import CHAINS, LADDERS
+from tempera.settings import takes
 
 _STYLE = """
 :root { color-scheme: light dark; --page: #ffffff; --card: #f5f6f8; --ink: #1b1d21; --quiet: #565c65; --line: #d7dade;
@@ -240,7 +240,7 @@ def _described(result: SamplerResult) -> str:
         return f"{settings.label}: answers from a file"
     powers = ", ".join(f"{power:g}" for power in settings.used_powers)
     text = f"{name_of(result)}: sampler {settings.sampler}, power{'s' if ',' in powers else ''} {powers}, T = {result.horizon}"
-    if settings.sampler in (*LADDERS, *CHAINS):
+    if takes(settings.sampler, "rounds"):
         text += f", B = {settings.block or 'T/4'}, N_m = {settings.rounds}"
     if settings.sampler == "power-smc":
         text += f", weights looked at every {settings.block or 'T/4'} tokens"

@@ -4,8 +4,8 @@
 #include <set>
 
 #include "gpu/llm/models/opened_model.hpp"
-#include "gpu/session/resolve.hpp"
 #include "gpu/session/token_scores.hpp"
+#include "settings/resolve.hpp"
 #include "tests/gpu/llm/transformer/architectures/model_folder.hpp"
 #include "tests/temporary_file.hpp"
 

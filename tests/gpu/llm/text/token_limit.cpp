@@ -7,7 +7,7 @@
 
 #include "base/error.hpp"
 #include "gpu/llm/text/byte_pair_encoding.hpp"
-#include "gpu/session/resolve.hpp"
+#include "settings/resolve.hpp"
 #include "tests/gpu/llm/transformer/architectures/model_folder.hpp"
 #include "tests/law.hpp"
 

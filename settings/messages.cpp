@@ -1,4 +1,4 @@
-#include "gpu/session/messages.hpp"
+#include "settings/messages.hpp"
 
 #include <nlohmann/json.hpp>
 

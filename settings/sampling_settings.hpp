@@ -10,7 +10,7 @@
 #include "gpu/llm/text/chat_message.hpp"
 #include "gpu/llm/transformer/architectures/rope_factors.hpp"
 #include "gpu/session/draw_answers.hpp"
-#include "gpu/session/sampler_settings.hpp"
+#include "settings/fields.hpp"
 
 namespace tempera::gpu {
 

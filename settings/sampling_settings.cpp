@@ -1,4 +1,4 @@
-#include "gpu/session/sampling_settings.hpp"
+#include "settings/sampling_settings.hpp"
 
 #include <limits>
 #include <map>
@@ -7,21 +7,16 @@
 #include "base/error.hpp"
 #include "base/in_quotes.hpp"
 #include "base/json_document.hpp"
-#include "gpu/session/read_arithmetic.hpp"
+#include "settings/field_json.hpp"
+#include "settings/read_arithmetic.hpp"
 
 namespace tempera::gpu {
 namespace {
 
 constexpr std::uint64_t any_token = std::numeric_limits<TokenId>::max();
-constexpr std::uint64_t most_rounds = addressable_turns;
 
 std::vector<TokenId> tokens_of(const JsonObject& config, const std::string& key) {
   const auto numbers = config.whole_numbers(key, 0, any_token);
-  return {numbers.begin(), numbers.end()};
-}
-
-std::vector<std::size_t> counts_of(const JsonObject& config, const std::string& key) {
-  const auto numbers = config.whole_numbers(key, 0, most_rounds);
   return {numbers.begin(), numbers.end()};
 }
 
@@ -71,16 +66,7 @@ nlohmann::ordered_json SamplingSettings::to_json() const {
     }
   }
   json["terminal"] = terminal;
-  json["powers"] = powers;
-  json["horizon"] = horizon;
-  json["block"] = block;
-  json["rounds"] = rounds;
-  json["local_moves"] = local_moves;
-  json["sweeps"] = sweeps;
-  json["schedule"] = schedule == Schedule::adj ? "adj" : "deo";
-  json["output_rung"] = output;
-  json["samples"] = samples;
-  json["seed"] = seed;
+  write_config(json, *this, InConfig::always);
   // Folders that older versions made know none of these.
   if (snapshot) json["snapshot"] = {{"revision", snapshot->commit}, {"digest", snapshot->digest}};
   if (chat) {
@@ -88,50 +74,17 @@ nlohmann::ordered_json SamplingSettings::to_json() const {
     if (!chat->arguments.empty()) json["chat_template_kwargs"] = chat->arguments.object();
   }
   if (rope_factors) json["rope_factors"] = name_of(*rope_factors);
-  if (sampler != default_sampler) json["sampler"] = sampler;
-  if (particles != 0) json["particles"] = particles;
-  if (!restart_weights.empty()) json["restart_weights"] = restart_weights;
-  if (restart_range == RestartRange::record) json["restart_range"] = "record";
-  if (options.early_rejection) json["early_rejection"] = true;
-  if (options.confidence) json["confidence"] = true;
-  if (!stop.empty()) json["stop"] = stop;
-  if (!preset.empty()) json["preset"] = preset;
+  write_config(json, *this, InConfig::unless_default);
   return json;
 }
 
 SamplingSettings SamplingSettings::from_json(const nlohmann::json& json, const std::string& file) {
   const JsonObject config(json, file);
-  config.only({"model",
-               "model_path",
-               "arithmetic",
-               "prompt",
-               "prompts",
-               "terminal",
-               "powers",
-               "horizon",
-               "block",
-               "rounds",
-               "local_moves",
-               "sweeps",
-               "schedule",
-               "output_rung",
-               "samples",
-               "seed",
-               "sampler",
-               "particles",
-               "early_rejection",
-               "confidence",
-               "preset",
-               "rope_factors",
-               "restart_weights",
-               "restart_range",
-               "prompt_horizon",
-               "stop",
-               "shard",
-               "chat_template",
-               "chat_template_kwargs",
-               "snapshot",
-               "model_digest"});
+  std::vector<std::string_view> known = config_keys();
+  known.insert(known.end(), {"model", "model_path", "arithmetic", "prompt", "prompts", "terminal",
+                             "rope_factors", "prompt_horizon", "shard",
+                             "chat_template", "chat_template_kwargs", "snapshot", "model_digest"});
+  config.require_known(known);
   SamplingSettings settings;
   settings.model = config.text("model");
   settings.model_path = config.text("model_path");
@@ -142,20 +95,9 @@ SamplingSettings SamplingSettings::from_json(const nlohmann::json& json, const s
     settings.arithmetic = read_arithmetic(config);
   }
   settings.terminal = tokens_of(config, "terminal");
-  settings.powers = config.positive_numbers("powers");
-  settings.horizon = config.whole_number("horizon", 1, longest_horizon);
+  read_config(config, settings);
+  sampler_named(settings.sampler, file + ", key \"sampler\"");
   settings.prompts = prompts_of(config, settings.horizon);
-  settings.block = config.whole_number("block", 1, any_token);
-  settings.rounds = counts_of(config, "rounds");
-  settings.local_moves = counts_of(config, "local_moves");
-  settings.sweeps = counts_of(config, "sweeps");
-  const std::string schedule = config.text("schedule");
-  if (schedule != "adj" && schedule != "deo")
-    throw BadInput(file, "key \"schedule\" is neither adj nor deo", "give one of the two");
-  settings.schedule = schedule == "deo" ? Schedule::deo : Schedule::adj;
-  settings.output = config.whole_number("output_rung", 1, 65535);
-  settings.samples = config.whole_number("samples", 1, addressable_samples);
-  settings.seed = config.whole_number("seed", 0, std::numeric_limits<std::uint64_t>::max());
   if (config.has("snapshot")) {
     const JsonObject snapshot = config.object("snapshot");
     snapshot.only({"revision", "digest"});
@@ -176,28 +118,6 @@ SamplingSettings SamplingSettings::from_json(const nlohmann::json& json, const s
     if (!settings.rope_factors)
       throw BadInput(file, "key \"rope_factors\" is neither short nor long", "give one of the two");
   }
-  if (config.has("sampler")) settings.sampler = config.text("sampler");
-  sampler_named(settings.sampler, file + ", key \"sampler\"");
-  if (config.has("particles"))
-    settings.particles = config.whole_number("particles", 1, most_particles);
-  if (config.has("restart_weights"))
-    settings.restart_weights = config.whole_numbers("restart_weights", 0, largest_restart_weight);
-  if (config.has("restart_range")) {
-    const std::string range = config.text("restart_range");
-    if (range != "horizon" && range != "record")
-      throw BadInput(file, "key \"restart_range\" is neither horizon nor record",
-                     "give one of the two");
-    settings.restart_range = range == "record" ? RestartRange::record : RestartRange::horizon;
-  }
-  if (config.has("early_rejection"))
-    settings.options.early_rejection = config.boolean("early_rejection");
-  if (config.has("confidence")) settings.options.confidence = config.boolean("confidence");
-  if (config.has("stop"))
-    for (const auto& text : config.array("stop")) {
-      const nlohmann::json whole{{"stop", text}};
-      settings.stop.push_back(JsonObject(whole, file).text("stop"));
-    }
-  if (config.has("preset")) settings.preset = config.text("preset");
   return settings;
 }
 

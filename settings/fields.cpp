@@ -1,13 +1,13 @@
-#include "gpu/session/sampler_settings.hpp"
+#include "settings/fields.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/error.hpp"
-#include "gpu/session/cost.hpp"
 
 namespace tempera::gpu {
 
-/// Whether powers, particles and restarts are such as the sampler takes.
+/// Checks that powers, particles and restarts are such as the sampler takes.
 void SamplerSettings::check_sampler() const {
   const NamedSampler& named = sampler_named(sampler, "sampler");
   if (named.powers != NamedSampler::Powers::ladder && powers.size() != 1)
@@ -60,6 +60,56 @@ SampleRequest SamplerSettings::request(std::vector<TokenId> prompt, PromptNumber
   request.stop = stop;
   request.options = options;
   return request;
+}
+
+bool takes(const NamedSampler& sampler, Takes needed) {
+  switch (needed) {
+    case Takes::always:
+      return true;
+    case Takes::temperature:
+      return sampler.name == "low-temperature";
+    case Takes::particles:
+      return sampler.takes_particles;
+    case Takes::moves:
+      return sampler.takes_moves;
+    case Takes::swaps:
+      return sampler.takes_swaps;
+    case Takes::local_moves:
+      return sampler.takes_local_moves;
+    case Takes::output:
+      return sampler.takes_output;
+  }
+  throw Bug("a setting needs what no sampler is asked about");
+}
+
+void take_said(const SamplerWish& wish, SamplerSettings& settings) {
+  visit_fields([&](const auto& field) {
+    if constexpr (std::remove_cvref_t<decltype(field)>::is_kept) {
+      const auto& said = member_of(wish, field.wish);
+      if (!is_said(said)) return;
+      if constexpr (requires { said.value(); })
+        member_of(settings, field.kept) = *said;
+      else
+        member_of(settings, field.kept) = said;
+    }
+  });
+}
+
+std::string spelt(std::string_view key, Spelling spelling) {
+  if (spelling == Spelling::keys) return std::string(key);
+  std::string flag = "--" + std::string(key);
+  std::replace(flag.begin(), flag.end(), '_', '-');
+  return flag;
+}
+
+void refuse_without_effect(const SamplerWish& wish, const NamedSampler& sampler,
+                           Spelling spelling) {
+  visit_fields([&](const auto& field) {
+    if (!takes(sampler, field.takes) && is_said(member_of(wish, field.wish)))
+      throw BadInput(spelt(field.key, spelling),
+                     "has no effect on the sampler " + std::string(sampler.name),
+                     "leave it out, or name another with " + spelt("sampler", spelling));
+  });
 }
 
 }  // namespace tempera::gpu

@@ -1,10 +1,10 @@
-#include "gpu/session/presets.hpp"
+#include "settings/presets.hpp"
 
 #include <algorithm>
 #include <sstream>
 #include <string>
 
-#include "gpu/session/sampling_settings.hpp"
+#include "settings/sampling_settings.hpp"
 #include "tests/catch.hpp"
 
 namespace tempera::gpu::presets_test {

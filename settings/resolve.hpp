@@ -8,21 +8,10 @@
 #include <vector>
 
 #include "gpu/llm/models/opened_model.hpp"
-#include "gpu/session/cache_admission.hpp"
 #include "gpu/session/sample_request.hpp"
-#include "gpu/session/sampler_settings.hpp"
+#include "settings/fields.hpp"
 
 namespace tempera::gpu {
-
-/// What a user may say about the sampler, more than the public API takes. The defaults are those of
-/// gpu/session/defaults.hpp.
-struct SamplerWish : SamplerOptions {
-  std::optional<RestartRange> restart_range = {};  ///< horizon
-  std::optional<std::size_t> samples = {};         ///< defaults::samples
-  std::optional<std::uint64_t> seed = {};          ///< defaults::seed
-  std::vector<std::string> stop = {};              ///< none
-  ChainOptions options = {};                       ///< what is at its default is not asked for
-};
 
 /// A prompt as a user gives it: plain text, tokens, or a conversation of any number of turns, whose
 /// first message may be the system's.
@@ -37,23 +26,11 @@ struct SampleWish {
   SamplerWish sampler = {};
 };
 
-/// How error messages name what a user said.
-enum class Spelling : std::uint8_t {
-  keys,   ///< "local_moves"
-  flags,  ///< "--local-moves"
-};
-/// "local_moves" as the spelling has it.
-std::string spelt(std::string_view key, Spelling spelling);
-
 /// Fills in what was left open and refuses what cannot be, before any model is opened.
 /// @throw BadInput naming what the user said: for a value out of its range, one that has no effect
 /// on the sampler, an unknown sampler or preset (with the nearest name), and as
 /// SamplerSettings::plan
 SamplerSettings resolve_sampler(const SamplerWish& wish, Spelling spelling = Spelling::keys);
-
-/// Refuses what a user said of a sampler that does not take it.
-/// @throw BadInput for the first such value
-void refuse_without_effect(const SamplerWish& wish, const NamedSampler& sampler, Spelling spelling);
 
 /// Refuses to prefetch more than most_prefetch moves, or if no move can begin ahead of another.
 /// @throw BadInput
@@ -81,11 +58,6 @@ AskedHorizon asked_horizon(const SamplerWish& wish, const SamplerSettings& setti
 ResolvedPrompt resolve_prompt(const OpenedModel& model, const PromptWish& prompt,
                               const ChatArguments& arguments, const AskedHorizon& horizon,
                               const std::string& where);
-
-/// The bytes that a user gave for caches, or, if these are 0, half of the memory that is free on
-/// the current device now, the weights being there, and that this process may still take of it; no
-/// limit if that cannot be told. It decides which samples are under way at once, and no bit of any.
-CacheBudget resolve_cache_memory(std::size_t given);
 
 /// Where a model's packed weights are kept: in the folder that a user names; in memory for "none".
 /// If nothing is said they are in memory, but for a shard, whose machine may draw others: weights

@@ -1,25 +1,19 @@
-#include "gpu/session/resolve.hpp"
-
-#include <sys/resource.h>
-#include <unistd.h>
+#include "settings/resolve.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 #include <utility>
 
 #include "base/error.hpp"
-#include "gpu/device/device_system.hpp"
 #include "gpu/llm/models/hub_model.hpp"
 #include "gpu/llm/models/model_digest.hpp"
 #include "gpu/llm/models/named_model.hpp"
 #include "gpu/llm/text/token_limit.hpp"
-#include "gpu/session/cost.hpp"
-#include "gpu/session/defaults.hpp"
-#include "gpu/session/presets.hpp"
-#include "gpu/session/sampling_settings.hpp"
+#include "settings/defaults.hpp"
+#include "settings/presets.hpp"
+#include "settings/sampling_settings.hpp"
 
 namespace tempera::gpu {
 namespace {
@@ -36,40 +30,10 @@ std::vector<double> open_powers(const NamedSampler& sampler, const Preset* prese
 /// The power 1/t of a temperature.
 double power_of(double temperature, const std::string& where) {
   if (!(temperature > 0.0) || !std::isfinite(temperature))
-    throw BadInput(where, "is no number above 0",
+    throw BadInput(where, "is not a number above 0",
                    "give one, such as 0.25 for the power 4; 0 would leave nothing to chance");
   require_power(1.0 / temperature, where);
   return 1.0 / temperature;
-}
-
-/// The number in a file of its own, or after the word `name` in it; nothing if there is none
-/// ("max" is none).
-std::optional<std::size_t> number_in(const std::string& file, const std::string& name = "") {
-  std::ifstream in(file);
-  for (std::string word; word != name && in >> word;) {
-  }
-  std::size_t number = 0;
-  return in >> number ? std::optional(number) : std::nullopt;
-}
-
-/// Returns how many bytes this process may still take, if the system has set a limit: of addresses
-/// (ulimit -v), or of its container's memory (cgroups, version 2).
-std::optional<std::size_t> left_to_process() {
-  std::optional<std::size_t> left;
-  const auto at_most = [&](std::size_t limit, std::size_t used) {
-    const std::size_t rest = limit > used ? limit - used : 0;
-    left = left ? std::min(*left, rest) : rest;
-  };
-  rlimit addresses{};
-  const auto pages = number_in("/proc/self/statm");
-  if (::getrlimit(RLIMIT_AS, &addresses) == 0 && addresses.rlim_cur != RLIM_INFINITY && pages)
-    at_most(addresses.rlim_cur, *pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)));
-  const auto limit = number_in("/sys/fs/cgroup/memory.max");
-  const auto used = number_in("/sys/fs/cgroup/memory.current");
-  // What is kept of files, of weights say, is given up for anything else.
-  const auto of_files = number_in("/sys/fs/cgroup/memory.stat", "file");
-  if (limit && used) at_most(*limit, *used - std::min(*used, of_files.value_or(0)));
-  return left;
 }
 
 const NamedSampler& sampler_of(const SamplerWish& wish, Spelling spelling) {
@@ -88,32 +52,6 @@ const NamedSampler& sampler_of(const SamplerWish& wish, Spelling spelling) {
 }
 
 }  // namespace
-
-std::string spelt(std::string_view key, Spelling spelling) {
-  if (spelling == Spelling::keys) return std::string(key);
-  std::string flag = "--" + std::string(key);
-  std::replace(flag.begin(), flag.end(), '_', '-');
-  return flag;
-}
-
-void refuse_without_effect(const SamplerWish& wish, const NamedSampler& sampler,
-                           Spelling spelling) {
-  const auto refuse = [&](bool is_taken, bool is_given, std::string_view key) {
-    if (!is_taken && is_given)
-      throw BadInput(spelt(key, spelling),
-                     "has no effect on the sampler " + std::string(sampler.name),
-                     "leave it out, or name another with " + spelt("sampler", spelling));
-  };
-  refuse(sampler.takes_particles, wish.particles.has_value(), "particles");
-  refuse(sampler.takes_moves, wish.rounds.has_value(), "rounds");
-  refuse(sampler.takes_moves, wish.local_moves.has_value(), "local_moves");
-  refuse(sampler.takes_swaps, wish.sweeps.has_value(), "sweeps");
-  refuse(sampler.takes_swaps, wish.schedule.has_value(), "schedule");
-  refuse(sampler.takes_output, wish.output_rung.has_value(), "output_rung");
-  refuse(sampler.takes_local_moves, wish.options.early_rejection, "early_rejection");
-  refuse(sampler.takes_local_moves, wish.restart_weights.has_value(), "restart_weights");
-  refuse(sampler.takes_local_moves, wish.restart_range.has_value(), "restart_range");
-}
 
 void check_prefetch(const SamplerSettings& settings, Spelling spelling) {
   if (settings.options.prefetch == 0) return;
@@ -143,34 +81,24 @@ SamplerSettings resolve_sampler(const SamplerWish& wish, Spelling spelling) {
   const Preset* preset =
       wish.preset ? &preset_named(*wish.preset, spelt("preset", spelling)) : nullptr;
   SamplerSettings settings;
-  settings.sampler = sampler.name;
-  if (preset != nullptr) settings.preset = preset->name;
   if (wish.temperature)
     settings.powers = {power_of(*wish.temperature, spelt("temperature", spelling))};
   else
-    settings.powers = wish.powers ? *wish.powers : open_powers(sampler, preset);
+    settings.powers = open_powers(sampler, preset);
   settings.horizon = wish.horizon.value_or(preset != nullptr ? preset->horizon : defaults::horizon);
-  settings.block =
-      wish.block.value_or(preset != nullptr ? preset->block : defaults::block(settings.horizon));
+  settings.block = preset != nullptr ? preset->block : defaults::block(settings.horizon);
   settings.rounds = {preset != nullptr ? preset->rounds : defaults::rounds};
-  if (wish.rounds) settings.rounds = *wish.rounds;
   settings.local_moves = {defaults::local_moves};
-  if (wish.local_moves) settings.local_moves = *wish.local_moves;
   settings.sweeps = {defaults::sweeps};
-  if (wish.sweeps) settings.sweeps = *wish.sweeps;
   if (!sampler.takes_moves) settings.rounds = settings.local_moves = {0};
   if (!sampler.takes_swaps) settings.sweeps = {0};
-  settings.schedule = wish.schedule.value_or(Schedule::adj);
-  if (wish.restart_weights) settings.restart_weights = *wish.restart_weights;
-  settings.restart_range = wish.restart_range.value_or(RestartRange::horizon);
-  settings.output = wish.output_rung.value_or(settings.powers.size());
-  if (sampler.takes_particles) settings.particles = wish.particles.value_or(defaults::particles);
-  settings.samples = wish.samples.value_or(defaults::samples);
-  settings.seed = wish.seed.value_or(defaults::seed);
-  settings.stop = wish.stop;
+  if (sampler.takes_particles) settings.particles = defaults::particles;
+  take_said(wish, settings);
+  settings.sampler = sampler.name;
+  if (preset != nullptr) settings.preset = preset->name;
+  if (!wish.output_rung) settings.output = settings.powers.size();
   if (std::find(settings.stop.begin(), settings.stop.end(), "") != settings.stop.end())
     throw BadInput(spelt("stop", spelling), "has an empty text", "leave it out");
-  settings.options = wish.options;
   check_prefetch(settings, spelling);
   settings.plan();
   return settings;
@@ -216,16 +144,6 @@ PackedWeights resolve_packed_weights(const std::string& asked, bool is_shard) {
     packed.least_bytes = std::uint64_t{64} << 20;
   }
   return packed;
-}
-
-CacheBudget resolve_cache_memory(std::size_t given) {
-  if (given > 0) return {given, true};
-  const auto memory = device_memory_size();
-  if (!memory) return {0, false};
-  std::size_t free = memory->free;
-  if (const auto own = left_to_process(); own && current_device().kind == Device::Kind::host)
-    free = std::min(free, *own);
-  return {std::max<std::size_t>(1, free / 2), false};
 }
 
 void resolve_prompts(SamplingSettings& settings, const OpenedModel& model,

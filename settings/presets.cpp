@@ -1,4 +1,4 @@
-#include "gpu/session/presets.hpp"
+#include "settings/presets.hpp"
 
 #include <algorithm>
 #include <utility>

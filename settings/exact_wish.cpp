@@ -1,9 +1,9 @@
-#include "gpu/session/exact_wish.hpp"
+#include "settings/exact_wish.hpp"
 
 #include <vector>
 
 #include "base/error.hpp"
-#include "gpu/session/defaults.hpp"
+#include "settings/defaults.hpp"
 
 namespace tempera::gpu {
 

@@ -1,4 +1,4 @@
-#include "gpu/session/prompt_file.hpp"
+#include "settings/prompt_file.hpp"
 
 #include <map>
 #include <nlohmann/json.hpp>
@@ -7,7 +7,7 @@
 #include "base/error.hpp"
 #include "base/in_quotes.hpp"
 #include "base/json_document.hpp"
-#include "gpu/session/messages.hpp"
+#include "settings/messages.hpp"
 
 namespace tempera::gpu {
 

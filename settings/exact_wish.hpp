@@ -5,12 +5,12 @@
 #include <optional>
 
 #include "gpu/core/sampler/chain.hpp"
-#include "gpu/session/resolve.hpp"
+#include "settings/resolve.hpp"
 
 namespace tempera::gpu {
 
 /// What a user may say about a sampler whose law is enumerated. Each stage has the same counts.
-/// What is left open takes the default of gpu/session/defaults.hpp.
+/// What is left open takes the default of settings/defaults.hpp.
 struct ExactWish {
   std::optional<std::size_t> block = {};        ///< as ExactBlock says
   std::optional<std::size_t> rounds = {};       ///< defaults::exact_rounds

@@ -1,7 +1,7 @@
-#include "gpu/session/resolve.hpp"
+#include "settings/resolve.hpp"
 
-#include "gpu/session/defaults.hpp"
-#include "gpu/session/presets.hpp"
+#include "settings/defaults.hpp"
+#include "settings/presets.hpp"
 #include "tests/catch.hpp"
 #include "tests/gpu/llm/transformer/architectures/model_folder.hpp"
 

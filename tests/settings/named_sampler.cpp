@@ -1,4 +1,4 @@
-#include "gpu/session/named_sampler.hpp"
+#include "settings/named_sampler.hpp"
 
 #include <set>
 #include <sstream>

@@ -1,4 +1,4 @@
-#include "gpu/session/prompt_file.hpp"
+#include "settings/prompt_file.hpp"
 
 #include <sstream>
 

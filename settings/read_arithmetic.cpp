@@ -1,4 +1,4 @@
-#include "gpu/session/read_arithmetic.hpp"
+#include "settings/read_arithmetic.hpp"
 
 #include <nlohmann/json.hpp>
 
