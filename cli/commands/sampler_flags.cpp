@@ -56,6 +56,10 @@ void SamplerFlags::add_ladder(CLI::App& command) {
            "N of power-smc, which looks at the weights after each block, and of best-of-n" +
                default_text(gpu::defaults::particles)),
        said_.particles, &gpu::SamplerWish::particles);
+  keep(add_whole_number(command, "--most-tokens", said_.most_tokens, {1, gpu::largest_token_limit},
+                        "The most tokens that the proposals of one answer of exact-rejection may "
+                        "take, after which it is \"not drawn\" (default: any number)"),
+       said_.most_tokens, &gpu::SamplerWish::most_tokens);
 }
 
 void SamplerFlags::add_stages(CLI::App& command) {

@@ -103,6 +103,7 @@ void refuse_without_effect(const SamplerWish& wish, const NamedSampler& sampler,
                      "leave it out, or name another with " + spelt("sampler", spelling));
   };
   refuse(sampler.takes_particles, wish.particles.has_value(), "particles");
+  refuse(sampler.until_kept, wish.most_tokens.has_value(), "most_tokens");
   refuse(sampler.takes_moves, wish.rounds.has_value(), "rounds");
   refuse(sampler.takes_moves, wish.local_moves.has_value(), "local_moves");
   refuse(sampler.takes_swaps, wish.sweeps.has_value(), "sweeps");
@@ -163,6 +164,7 @@ SamplerSettings resolve_sampler(const SamplerWish& wish, Spelling spelling) {
   settings.restart_range = wish.restart_range.value_or(RestartRange::horizon);
   settings.output = wish.output_rung.value_or(settings.powers.size());
   if (sampler.takes_particles) settings.particles = wish.particles.value_or(defaults::particles);
+  settings.most_tokens = wish.most_tokens.value_or(0);
   settings.samples = wish.samples.value_or(defaults::samples);
   settings.seed = wish.seed.value_or(defaults::seed);
   settings.stop = wish.stop;

@@ -23,9 +23,10 @@ struct SamplerSettings {
   Schedule schedule = Schedule::adj;
   std::vector<std::uint64_t> restart_weights;  ///< as Plan's; none: uniform
   RestartRange restart_range = RestartRange::horizon;
-  std::size_t output = 0;     ///< output rung k*, from 1 as in the paper
-  std::size_t particles = 0;  ///< N of a sampler of particles; else 0
-  std::size_t samples = 1;    ///< independent answers to each prompt
+  std::size_t output = 0;       ///< output rung k*, from 1 as in the paper
+  std::size_t particles = 0;    ///< N of a sampler of particles; else 0
+  std::size_t most_tokens = 0;  ///< as Plan's; 0: any number
+  std::size_t samples = 1;      ///< independent answers to each prompt
   std::uint64_t seed = 0;
   std::vector<std::string> stop;  ///< as SampleRequest::stop
   ChainOptions options;

@@ -81,6 +81,7 @@ nlohmann::ordered_json SamplingSettings::to_json() const {
   if (rope_factors) json["rope_factors"] = name_of(*rope_factors);
   if (sampler != default_sampler) json["sampler"] = sampler;
   if (particles != 0) json["particles"] = particles;
+  if (most_tokens != 0) json["most_tokens"] = most_tokens;
   if (!restart_weights.empty()) json["restart_weights"] = restart_weights;
   if (restart_range == RestartRange::record) json["restart_range"] = "record";
   if (options.early_rejection) json["early_rejection"] = true;
@@ -92,13 +93,13 @@ nlohmann::ordered_json SamplingSettings::to_json() const {
 
 SamplingSettings SamplingSettings::from_json(const nlohmann::json& json, const std::string& file) {
   const JsonObject config(json, file);
-  config.only(
-      {"model",       "model_path",   "arithmetic",      "prompt",          "prompts",
-       "terminal",    "powers",       "horizon",         "block",           "rounds",
-       "local_moves", "sweeps",       "schedule",        "output_rung",     "samples",
-       "seed",        "sampler",      "particles",       "early_rejection", "confidence",
-       "preset",      "rope_factors", "restart_weights", "restart_range",   "prompt_horizon",
-       "stop",        "shard"});
+  config.only({"model",          "model_path",   "arithmetic",      "prompt",
+               "prompts",        "terminal",     "powers",          "horizon",
+               "block",          "rounds",       "local_moves",     "sweeps",
+               "schedule",       "output_rung",  "samples",         "seed",
+               "sampler",        "particles",    "early_rejection", "confidence",
+               "preset",         "rope_factors", "restart_weights", "restart_range",
+               "prompt_horizon", "stop",         "shard",           "most_tokens"});
   SamplingSettings settings;
   settings.model = config.text("model");
   settings.model_path = config.text("model_path");
@@ -129,6 +130,8 @@ SamplingSettings SamplingSettings::from_json(const nlohmann::json& json, const s
   sampler_named(settings.sampler, file + ", key \"sampler\"");
   if (config.has("particles"))
     settings.particles = config.whole_number("particles", 1, most_particles);
+  if (config.has("most_tokens"))
+    settings.most_tokens = config.whole_number("most_tokens", 1, largest_token_limit);
   if (config.has("restart_weights"))
     settings.restart_weights = config.whole_numbers("restart_weights", 0, largest_restart_weight);
   if (config.has("restart_range")) {

@@ -54,6 +54,7 @@ gpu::SamplerWish sampler_wish(const nb::dict& wishes) {
   }
   take(wishes, "output_rung", wish.output_rung);
   take(wishes, "particles", wish.particles);
+  take(wishes, "most_tokens", wish.most_tokens);
   take(wishes, "samples", wish.samples);
   take(wishes, "seed", wish.seed);
   if (wishes.contains("stop") && !wishes["stop"].is_none())

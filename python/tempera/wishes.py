@@ -41,6 +41,7 @@ class SamplerWishes(TypedDict, total=False):
     restart_range: str | None
     output_rung: int | None
     particles: int | None
+    most_tokens: int | None
     samples: int | None
     seed: int | None
     stop: str | Sequence[str] | None
@@ -188,7 +189,7 @@ def _weights(name: str, value: Any) -> list[int]:
 
 _KINDS: dict[str, Callable[[str, Any], Any]] = {
     **dict.fromkeys(("sampler", "preset", "schedule", "restart_range"), text),
-    **dict.fromkeys(("horizon", "block", "output_rung", "particles", "samples", "seed", "prefetch", "cache_memory"), whole),
+    **dict.fromkeys(("horizon", "block", "output_rung", "particles", "most_tokens", "samples", "seed", "prefetch", "cache_memory"), whole),
     **dict.fromkeys(("batch", "under_way"), _at_least_one),
     **dict.fromkeys(("rounds", "local_moves", "sweeps"), _counts),
     **dict.fromkeys(("early_rejection", "confidence", "thinking", "progress"), truth),

@@ -88,7 +88,7 @@ void read_tempera(const JsonObject& object, GenerationRequest& request, gpu::Sam
                   gpu::Thinking& thinking) {
   object.only({"preset", "sampler", "powers", "block", "rounds", "local_moves", "sweeps",
                "schedule", "restart_weights", "restart_range", "output_rung", "particles",
-               "early_rejection", "prefetch", "seed", "thinking", "round_events"});
+               "most_tokens", "early_rejection", "prefetch", "seed", "thinking", "round_events"});
   if (object.has("preset")) wish.preset = object.text("preset");
   if (object.has("sampler")) wish.sampler = object.text("sampler");
   if (object.has("powers")) wish.powers = object.positive_numbers("powers");
@@ -116,6 +116,8 @@ void read_tempera(const JsonObject& object, GenerationRequest& request, gpu::Sam
   }
   if (object.has("output_rung")) wish.output_rung = object.whole_number("output_rung", 1, most);
   if (object.has("particles")) wish.particles = object.whole_number("particles", 1, most);
+  if (object.has("most_tokens"))
+    wish.most_tokens = object.whole_number("most_tokens", 1, gpu::largest_token_limit);
   if (object.has("early_rejection"))
     wish.options.early_rejection = object.boolean("early_rejection");
   if (object.has("prefetch")) wish.options.prefetch = object.whole_number("prefetch", 0, most);

@@ -22,7 +22,7 @@ PAPER_ROWS = {
     "uncoupled-ladder-by-likelihood": "Uncoupled ladder",
     "best-of-n": "Best-of-N",
 }
-SAMPLERS = tuple(PAPER_ROWS)
+SAMPLERS = (*PAPER_ROWS, "exact-rejection")  # the last is not the paper's
 LADDERS = ("ppt", "uncoupled-ladder", "uncoupled-ladder-by-likelihood")
 CHAINS = ("power-sampling", "fixed-horizon")
 PARTICLES = ("power-smc", "best-of-n")
