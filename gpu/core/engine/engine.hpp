@@ -68,8 +68,8 @@ class Stopwatch {
 /// therefore end any sampler at any time.
 ///
 /// Samplers come and go while it works: add, remove and step. What is added or removed changes no
-/// bit of what the others draw, for a draw's word depends on its address alone. `run` is the closed
-/// form, in which all samplers are there from the start.
+/// bit of what the others draw, for a draw's word depends on its address alone. `run` adds samplers
+/// and steps until they have ended: lab/ walks the loop that is shipped.
 class Engine {
  public:
   /// Names a sampler that was added. No two of an engine have the same.
@@ -248,12 +248,13 @@ class Engine {
   /// +infinity or no token: ModelError), or that alone finds no memory (NoRoom), fails its own
   /// request. A pass that runs out of memory in its middle (std::bad_alloc) fails those of its
   /// batch.
-  /// @throw whatever `ended`, the model or the lottery throws else; then the engine is over
+  /// @throw whatever `ended`, the model or the lottery throws else. If the model did before it
+  /// wrote to a cache, the next step makes that pass again: no request is lost
   bool step();
 
-  /// Starts these samplers and answers their requests until all have ended.
-  /// @throw whatever a sampler, the model or the lottery throws; then the run is over
-  /// @pre no sampler was added
+  /// Adds these samplers and makes steps until they have ended. They are moved from. If one throws,
+  /// the others are removed after the step in which it did.
+  /// @throw what the first of them to end with an exception threw, and whatever step() throws
   void run(std::span<Task> samplers);
 
   LanguageModel& model() { return model_; }
@@ -274,8 +275,10 @@ class Engine {
   };
 
   void answer_batch();
+  void answer_batch_or_each();
   void answer_one_by_one();
   void fail_batch();
+  void wait_again();
   std::vector<ScoredToken> drawn_tokens(std::span<Pass> passes, std::span<const RowDraw> draws,
                                         bool is_measured);
   void let_go_on();

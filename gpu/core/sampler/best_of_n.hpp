@@ -18,7 +18,7 @@ Task best_of_n(Chain& chain, const Plan& plan, Progress& progress, Observer* obs
   progress.answer = likeliest_record<Rules>(progress.replicas);
 }
 
-/// The paper's rule is compiled once, in best_of_n.cpp: what lab/ enumerates is what runs.
+/// The paper's rule is compiled once, in instances.cpp: what lab/ enumerates is what runs.
 extern template Task best_of_n<LikelihoodRules>(Chain& chain, const Plan& plan, Progress& progress,
                                                 Observer* observer);
 

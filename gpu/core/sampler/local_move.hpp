@@ -40,7 +40,7 @@ Task local_move(Record& x, Turn turn, const RestartLaw& law) {
   turn.note(event);
 }
 
-/// Each kernel is compiled once, in local_move.cpp: what lab/ enumerates is what runs.
+/// Each kernel is compiled once, in instances.cpp: what lab/ enumerates is what runs.
 extern template Task local_move<PaperRules>(Record& x, Turn turn, const RestartLaw& law);
 extern template Task local_move<RecordRestartRules>(Record& x, Turn turn, const RestartLaw& law);
 

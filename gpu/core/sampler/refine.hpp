@@ -14,7 +14,7 @@ namespace tempera::gpu {
 /// A local move that is started before its turn. It may draw tokens in rows that a batch has left,
 /// but waits before its acceptance (Turn::granted) until its turn has come, which is when this
 /// object is awaited. If it is destroyed earlier, it has no effect, and what it has thrown is
-/// dropped. Engine::run alone ends for NaN in any row of a batch, a speculative one too.
+/// dropped.
 class SpeculativeMove {
  public:
   SpeculativeMove() = default;
@@ -100,7 +100,7 @@ void end_outdated(std::vector<MovesAhead>& begun, const std::vector<Event>& even
   }
 }
 
-/// Both are compiled once, in refine.cpp: what lab/ enumerates is what runs.
+/// Both are compiled once, in instances.cpp: what lab/ enumerates is what runs.
 extern template Task refine<PaperRules>(Record& x, Chain& chain, Rung k, MoveNumbers numbers,
                                         const RestartLaw& law, MovesAhead& begun);
 extern template Task refine<RecordRestartRules>(Record& x, Chain& chain, Rung k,

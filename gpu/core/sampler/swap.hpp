@@ -20,7 +20,7 @@ void attempt_swap(std::vector<Record>& replicas, Turn turn) {
   turn.note(event);
 }
 
-/// The paper's kernel is compiled once, in swap.cpp: what lab/ enumerates is what runs.
+/// The paper's kernel is compiled once, in instances.cpp: what lab/ enumerates is what runs.
 extern template void attempt_swap<PaperRules>(std::vector<Record>& replicas, Turn turn);
 
 }  // namespace tempera::gpu

@@ -30,7 +30,7 @@ Task uncoupled_ladder(Chain& chain, const Plan& plan, Progress& progress, Observ
   progress.answer = Readout::answer(progress, plan);
 }
 
-/// Both are compiled once, in uncoupled_ladder.cpp: what lab/ enumerates is what runs.
+/// Both are compiled once, in instances.cpp: what lab/ enumerates is what runs.
 extern template Task uncoupled_ladder<ColdestRung>(Chain& chain, const Plan& plan,
                                                    Progress& progress, Observer* observer);
 extern template Task uncoupled_ladder<LikeliestRung>(Chain& chain, const Plan& plan,
