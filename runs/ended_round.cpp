@@ -1,5 +1,6 @@
 #include "runs/ended_round.hpp"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -79,6 +80,7 @@ std::string journal_line(const EndedRound& round) {
        << ",\"extended\":" << (progress.extended ? "true" : "false")
        << ",\"round\":" << progress.round << ",\"local_moves\":" << progress.local_moves
        << ",\"sweeps\":" << progress.sweeps;
+  if (progress.drawn != 0) line << ",\"drawn\":" << progress.drawn;
   if (progress.resampled != 0) line << ",\"resampled\":" << progress.resampled;
   line << ",\"replicas\":";
   line.list(progress.replicas,
@@ -141,6 +143,11 @@ void require_possible(std::size_t run_index, const SavedProgress& progress,
     local_moves += rounds * stages[m].local_moves;
     sweeps += rounds * stages[m].sweeps;
   }
+  // Proposals until one is kept are counted by no stage, and each has drawn a token.
+  if (plan.until_kept)
+    local_moves = std::min<std::size_t>(progress.drawn, addressable_turns);
+  else if (progress.drawn != 0)
+    is_possible = false;
   if (!is_possible || progress.local_moves > local_moves || progress.sweeps > sweeps ||
       progress.resampled > stages[progress.stage].horizon)
     refuse_round(where);

@@ -109,13 +109,14 @@ nlohmann::json to_json(const SavedProgress& progress) {
                       {"sweeps", progress.sweeps}, {"replicas", progress.replicas},
                       {"log_p0", progress.log_p0}};
   if (progress.resampled != 0) json["resampled"] = progress.resampled;
+  if (progress.drawn != 0) json["drawn"] = progress.drawn;
   return json;
 }
 
 SavedProgress progress_of(const nlohmann::json& json, const std::string& where) {
   const JsonObject object(json, where);
-  object.only(
-      {"stage", "extended", "round", "local_moves", "sweeps", "replicas", "log_p0", "resampled"});
+  object.only({"stage", "extended", "round", "local_moves", "sweeps", "replicas", "log_p0",
+               "resampled", "drawn"});
   SavedProgress progress;
   progress.stage = object.whole_number("stage", 0, longest_horizon);
   progress.extended = object.boolean("extended");
@@ -124,6 +125,7 @@ SavedProgress progress_of(const nlohmann::json& json, const std::string& where) 
   progress.sweeps = object.whole_number("sweeps", 0, addressable_turns);
   if (object.has("resampled"))
     progress.resampled = object.whole_number("resampled", 1, longest_horizon);
+  if (object.has("drawn")) progress.drawn = object.whole_number("drawn", 1, any_number);
   for (const auto& replica : object.array("replicas"))
     progress.replicas.push_back(tokens_of(replica, where));
   progress.log_p0 = object.whole_numbers("log_p0", 0, any_number);

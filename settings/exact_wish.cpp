@@ -18,6 +18,7 @@ SamplerWish ExactWish::as_sampler_wish() const {
   wish.schedule = schedule;
   wish.output_rung = output_rung;
   wish.particles = particles;
+  wish.most_tokens = most_tokens;
   return wish;
 }
 
@@ -35,7 +36,8 @@ ExactSettings resolve_exact(const ExactWish& wish, std::size_t horizon, std::siz
           wish.sweeps.value_or(defaults::sweeps),
           wish.schedule.value_or(Schedule::adj),
           wish.particles.value_or(0),
-          output - 1};
+          output - 1,
+          wish.most_tokens.value_or(0)};
 }
 
 }  // namespace tempera::gpu

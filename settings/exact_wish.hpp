@@ -19,6 +19,7 @@ struct ExactWish {
   std::optional<Schedule> schedule = {};        ///< adj
   std::optional<std::size_t> particles = {};    ///< none: the caller has to ask for it
   std::optional<std::size_t> output_rung = {};  ///< the last, from 1
+  std::optional<std::size_t> most_tokens = {};  ///< any number
 
   /// The same as a wish for a run, so that what the sampler does not take can be refused.
   SamplerWish as_sampler_wish() const;
@@ -37,8 +38,9 @@ struct ExactSettings {
   std::size_t local_moves = 0;
   std::size_t sweeps = 0;
   Schedule schedule = Schedule::adj;
-  std::size_t particles = 0;  ///< 0 if none are given
-  std::size_t output = 0;     ///< the rung of the answer, from 0
+  std::size_t particles = 0;    ///< 0 if none are given
+  std::size_t output = 0;       ///< the rung of the answer, from 0
+  std::size_t most_tokens = 0;  ///< of all proposals; 0: any number
 };
 
 /// Fills in what was left open.

@@ -18,6 +18,19 @@ void SamplerSettings::check_sampler() const {
                    "leave them out, or take the sampler low-temperature");
   if (!named.takes_particles && particles != 0)
     throw BadInput("particles", sampler + " has none", "leave them out");
+  if (!named.until_kept && most_tokens != 0)
+    throw BadInput("most tokens", sampler + " takes a known number", "leave them out");
+  if (named.until_kept && powers.front() < 1.0)
+    throw BadInput("powers",
+                   sampler +
+                       " has no power below 1: Σ p^α would exceed 1, and no proposal survives "
+                       "with more than certainty",
+                   "give a power of at least 1, or take the sampler ppt");
+  if (most_tokens != 0 && most_tokens < horizon)
+    throw BadInput("most tokens",
+                   "are " + std::to_string(most_tokens) + ", and a proposal can take " +
+                       std::to_string(horizon) + ", so that none may begin",
+                   "give at least the horizon");
   const bool restarts = !restart_weights.empty() || restart_range != RestartRange::horizon;
   if (!named.takes_local_moves && restarts)
     throw BadInput("restart weights and range", sampler + " takes none", "leave them out");
@@ -42,7 +55,9 @@ Plan SamplerSettings::plan() const {
             output - 1,
             particles,
             restart_weights,
-            restart_range};
+            restart_range,
+            sampler_named(sampler, "sampler").until_kept,
+            most_tokens};
   require_restart(plan, "restart weights and range");
   require_affordable(plan, plan.replicas(ladder));
   return plan;
@@ -68,6 +83,8 @@ bool takes(const NamedSampler& sampler, Takes needed) {
       return true;
     case Takes::temperature:
       return sampler.name == "low-temperature";
+    case Takes::proposals:
+      return sampler.until_kept;
     case Takes::particles:
       return sampler.takes_particles;
     case Takes::moves:

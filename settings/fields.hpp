@@ -25,7 +25,8 @@
 /// `tempera eval` passes on.
 namespace tempera::gpu {
 
-/// What a user says about the sampler. What is left open takes the default of settings/defaults.hpp.
+/// What a user says about the sampler. What is left open takes the default of
+/// settings/defaults.hpp.
 struct SamplerWish : SamplerOptions {
   std::optional<RestartRange> restart_range = {};  ///< horizon
   std::optional<std::size_t> samples = {};         ///< defaults::samples
@@ -47,9 +48,10 @@ struct SamplerSettings {
   Schedule schedule = Schedule::adj;
   std::vector<std::uint64_t> restart_weights;  ///< as Plan's; none: uniform
   RestartRange restart_range = RestartRange::horizon;
-  std::size_t output = 0;     ///< output rung k*, from 1 as in the paper
-  std::size_t particles = 0;  ///< N of a sampler of particles; else 0
-  std::size_t samples = 1;    ///< independent answers to each prompt
+  std::size_t output = 0;       ///< output rung k*, from 1 as in the paper
+  std::size_t particles = 0;    ///< N of a sampler of particles; else 0
+  std::size_t most_tokens = 0;  ///< as Plan's; 0: any number
+  std::size_t samples = 1;      ///< independent answers to each prompt
   std::uint64_t seed = 0;
   std::vector<std::string> stop;  ///< as SampleRequest::stop
   ChainOptions options;
@@ -83,12 +85,12 @@ struct Counts {  ///< one whole number for all stages, or one for each
 struct Weights {  ///< a list of whole numbers up to `most`
   std::uint64_t most = UINT64_MAX;
 };
-struct Powers {};       ///< a list of numbers above 0
-struct Temperature {};  ///< a number above 0
-struct Truth {};        ///< true or false
-struct Name {};         ///< a text
+struct Powers {};          ///< a list of numbers above 0
+struct Temperature {};     ///< a number above 0
+struct Truth {};           ///< true or false
+struct Name {};            ///< a text
 struct Sampler : Name {};  ///< the name of a sampler
-struct Texts {};        ///< a list of texts
+struct Texts {};           ///< a list of texts
 template <class Value, std::size_t n>
 struct OneOf {
   const std::array<Choice<Value>, n>& choices;
@@ -99,7 +101,16 @@ OneOf(const std::array<Choice<Value>, n>&) -> OneOf<Value, n>;
 }  // namespace field
 
 /// The property of a sampler without which a setting has no effect on it.
-enum class Takes : std::uint8_t { always, temperature, particles, moves, swaps, local_moves, output };
+enum class Takes : std::uint8_t {
+  always,
+  temperature,
+  particles,
+  proposals,
+  moves,
+  swaps,
+  local_moves,
+  output
+};
 /// Returns whether a setting has an effect on the sampler.
 bool takes(const NamedSampler& sampler, Takes needed);
 
@@ -164,15 +175,19 @@ void visit_fields(const Visitor& visitor) {
   visit("powers", &SamplerWish::powers, &SamplerSettings::powers, Powers{},
         {std::vector<double>(defaults::powers.begin(), defaults::powers.end()),
          "; of a sampler of one power the last, of best-of-n 1"},
-        Takes::always,
-        "powers α of the rungs, strictly increasing; one power is a single chain", decided);
+        Takes::always, "powers α of the rungs, strictly increasing; one power is a single chain",
+        decided);
   visit("temperature", &SamplerWish::temperature, nullptr, Temperature{}, {}, Takes::temperature,
         "temperature t of tokenwise sampling: its power is 1/t. It is not the law of whole answers "
         "that powers ask for",
         {.config = InConfig::never, .body = false});
-  visit("particles", &SamplerWish::particles, &SamplerSettings::particles,
-        Count{1, most_particles}, {defaults::particles}, Takes::particles,
+  visit("particles", &SamplerWish::particles, &SamplerSettings::particles, Count{1, most_particles},
+        {defaults::particles}, Takes::particles,
         "N of power-smc, which looks at the weights after each block, and of best-of-n");
+  visit("most_tokens", &SamplerWish::most_tokens, &SamplerSettings::most_tokens,
+        Count{1, largest_token_limit}, {std::string_view("any number")}, Takes::proposals,
+        "the most tokens that the proposals of one answer of exact-rejection may take, after which "
+        "it is \"not drawn\"");
   visit("horizon", &SamplerWish::horizon, &SamplerSettings::horizon, Count{1, longest_horizon},
         {defaults::horizon, ", and after a prompt that leaves less room, that"}, Takes::always,
         "horizon T: the longest answer, in tokens",
@@ -202,8 +217,8 @@ void visit_fields(const Visitor& visitor) {
         "restart positions: horizon: all of 1..T, those after an early end propose nothing; "
         "record: only positions of the record, and the acceptance ratio corrects for it");
   visit("output_rung", &SamplerWish::output_rung, &SamplerSettings::output, Count{1, rungs},
-        {std::string_view("the last")}, Takes::output,
-        "rung k* whose record is the answer, from 1", decided);
+        {std::string_view("the last")}, Takes::output, "rung k* whose record is the answer, from 1",
+        decided);
   visit("samples", &SamplerWish::samples, &SamplerSettings::samples, Count{1, addressable_samples},
         {defaults::samples}, Takes::always, "independent answers to each prompt",
         {.config = InConfig::always, .body = false, .chat = false});

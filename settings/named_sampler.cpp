@@ -8,6 +8,7 @@
 #include "base/in_quotes.hpp"
 #include "base/nearest_name.hpp"
 #include "gpu/core/sampler/best_of_n.hpp"
+#include "gpu/core/sampler/exact_rejection.hpp"
 #include "gpu/core/sampler/power_smc.hpp"
 #include "gpu/core/sampler/tokenwise_sampling.hpp"
 #include "gpu/core/sampler/uncoupled_ladder.hpp"
@@ -29,6 +30,9 @@ const std::array samplers{
                  parallel_power_tempering, Powers::one, false, true, true},
     NamedSampler{"power-smc", "particles, resampled by weight at the end of a block",
                  power_smc<PowerSmcRules>, Powers::one, true},
+    NamedSampler{"exact-rejection", "exact draws: proposals until one survives all its tokens",
+                 exact_rejection<RejectionRules>, Powers::one, false, false, false, false, false,
+                 true},
     NamedSampler{"best-of-n", "the likeliest of independent answers", best_of_n<LikelihoodRules>,
                  Powers::one, true},
     NamedSampler{"uncoupled-ladder", "the ladder without swaps, its rung k*",

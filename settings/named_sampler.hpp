@@ -25,6 +25,8 @@ struct NamedSampler {
   bool takes_local_moves = false;
   bool takes_swaps = false;   ///< sweeps and their schedule
   bool takes_output = false;  ///< the rung k* of the answer
+  /// It proposes until a proposal is kept, at a power of at least 1: its tokens may be limited.
+  bool until_kept = false;
 };
 
 /// What `tempera sample` runs if no sampler is named.

@@ -91,7 +91,8 @@ lab::NamedRun run_of(const SamplerLawModel& asked, const SamplerLawOptions& opti
           reference::Irrational::rounded,
           options.restart_weights,
           asked.restart_range.value_or(gpu::RestartRange::horizon),
-          options.options};
+          options.options,
+          settings.most_tokens};
 }
 
 /// A walk goes through the joint states of all replicas, but for chains that are walked by
@@ -118,6 +119,10 @@ nlohmann::ordered_json to_json(const lab::NamedRun& run, const lab::SamplerRepor
   json["tv_to_definition"] = lab::to_scientific(report.tv_to_definition);
   json["decode_tokens"] = reference::to_string(report.decode_tokens);
   json["decode_tokens_defined"] = reference::to_string(report.defined_tokens);
+  if (report.kept) {
+    json["kept"] = reference::to_string(*report.kept);
+    json["kept_defined"] = reference::to_string(report.defined_kept);
+  }
   json["holds"] = holds;
   return json;
 }
@@ -144,6 +149,11 @@ void print(const SamplerLawModel& asked, const lab::NamedRun& run, const lab::Sa
   line("the definition's", reference::to_decimal(report.defined_tokens, 9),
        run.options.early_rejection || run.options.prefetch > 0 ? "   (no move ends or begins early)"
                                                                : "");
+  if (report.kept) {
+    line(run.most_tokens == 0 ? "share of proposals kept" : "probability that an answer is drawn",
+         reference::to_decimal(*report.kept, 9), "");
+    line("the definition's", reference::to_decimal(report.defined_kept, 9), "");
+  }
   std::printf("  %12s  %12s  answer\n", "compiled", "defined");
   for (std::size_t s = 0; s < report.records.size(); ++s)
     std::printf("  %12s  %12s  %s\n", lab::to_scientific(lab::to_real(report.answer[s])).c_str(),
@@ -175,6 +185,9 @@ std::vector<CLI::Option*> add_sampler_law_options(CLI::App& command, SamplerLawO
                        "For a sampler: its particles, or answers to choose from"),
       add_whole_number(command, "--output-rung", wish.output_rung, {1, 64},
                        "For a sampler: the rung k* of the answer (default: the last)"),
+      add_whole_number(command, "--most-tokens", wish.most_tokens, {1, 4096},
+                       "For exact-rejection: the most tokens of its proposals (default: the law of "
+                       "one proposal, which gives that of any number)"),
       add_restart_weights(command, options.restart_weights),
       command.add_flag("--early-rejection", options.options.early_rejection,
                        "For a sampler: end proposals whose rejection is certain"),

@@ -1,7 +1,9 @@
 #include "gpu/session/sample_run.hpp"
 
+#include <cmath>
 #include <utility>
 
+#include "gpu/core/sampler/exact_rejection.hpp"
 #include "gpu/core/sampler/tokenwise_sampling.hpp"
 
 namespace tempera::gpu {
@@ -76,11 +78,30 @@ void SampleRun::tell_end(const std::exception_ptr& failure) {
   if (failure) return request_->listener->failed(request_->id, sample_, failure);
   tell_tokens();
   if (request_->is_cancelled) return;
+  if (request_->asked.plan.until_kept && progress_.replicas.front().open())
+    return request_->listener->failed(request_->id, sample_, std::make_exception_ptr(not_drawn()));
   const Answer whole = answer();
   if (request_->is_cancelled) return;
   request_->listener->sampler_ended(request_->id, sample_, progress_);
   if (request_->is_cancelled) return;
   request_->listener->answered(request_->id, sample_, whole);
+}
+
+/// Says that no proposal was kept, and how many tokens an answer takes by what was seen.
+BadInput SampleRun::not_drawn() const {
+  const Plan& plan = request_->asked.plan;
+  const double tokens = tokens_of_an_answer(progress_, plan.stages.back().horizon);
+  const std::string told =
+      std::isfinite(tokens) && tokens < static_cast<double>(largest_token_limit)
+          ? std::to_string(static_cast<std::uint64_t>(std::ceil(tokens)))
+          : "more than 2^40";
+  return {"exact-rejection",
+          "sample " + std::to_string(sample_) + " is not drawn: none of " +
+              std::to_string(progress_.local_moves) + " proposals was kept, in " +
+              std::to_string(progress_.drawn) + " tokens",
+          "an answer takes about " + told +
+              " on average: allow more tokens, a power nearer to 1, "
+              "a shorter horizon, or take the sampler ppt"};
 }
 
 /// Reads the answer's text as far as it was not told.

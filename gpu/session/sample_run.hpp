@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/error.hpp"
 #include "gpu/core/engine/engine.hpp"
 #include "gpu/session/answer_text.hpp"
 #include "gpu/session/cache_admission.hpp"
@@ -60,6 +61,7 @@ class SampleRun final : public Observer {
   void round_ended(const Progress& progress, std::span<const Event> events) override;
   Answer answer();
   void read(const Record& record);
+  BadInput not_drawn() const;
 
   std::shared_ptr<TakenRequest> request_;
   std::size_t sample_;

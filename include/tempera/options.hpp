@@ -41,6 +41,8 @@ struct SamplerOptions {
   std::optional<std::vector<std::uint64_t>> restart_weights = {};
   std::optional<std::size_t> output_rung = {};  ///< k*, from 1; the last
   std::optional<std::size_t> particles = {};    ///< N of best-of-n and power-smc; 8
+  /// The most tokens that the proposals of one answer of exact-rejection may take; any number.
+  std::optional<std::size_t> most_tokens = {};
 };
 
 /// How the moves of a sample are computed, which changes no answer, record or acceptance.

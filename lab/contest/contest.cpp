@@ -2,6 +2,7 @@
 
 #include "reference/analysis/answer_probability.hpp"
 #include "reference/analysis/total_variation.hpp"
+#include "reference/kernels/exact_rejection.hpp"
 #include "reference/kernels/likeliest_record.hpp"
 #include "reference/kernels/power_smc.hpp"
 #include "reference/kernels/power_target.hpp"
@@ -69,6 +70,11 @@ ExactRow Contest::single_chain(std::size_t rounds) const {
 ExactRow Contest::particles(std::size_t count) const {
   const auto exact = power_smc_law(space_, block_, power_, count);
   return row(exact.answer, exact.tokens);
+}
+
+ExactRow Contest::rejection() const {
+  const auto one = rejection_law(space_, power_, horizon());
+  return row(one.answer, one.tokens / one.drawn);
 }
 
 ExactRow Contest::best_of(std::size_t count) const {

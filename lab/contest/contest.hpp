@@ -50,6 +50,8 @@ class Contest {
   /// Its correction: Algorithm 1 at K = 1.
   ExactRow single_chain(std::size_t rounds) const;
   ExactRow particles(std::size_t count) const;
+  /// Exact draws: the target itself, at length / Z_α tokens. Range: a power of at least 1.
+  ExactRow rejection() const;
   ExactRow best_of(std::size_t count) const;
   ExactRow uncoupled(const reference::Ladder& ladder, std::size_t rounds, bool by_likelihood) const;
   /// Algorithm 1, the answer at the sharpest rung.

@@ -86,20 +86,25 @@ std::vector<Contender> contenders(const Contest& contest, const ExactComparisonS
   const auto tokenwise = [&](const Power& power) {
     return [&, power](std::size_t) { return contest.tokenwise(power); };
   };
-  return {{"standard", tokenwise(Power(Rational(1))), nullptr, Chooses::nothing},
-          {"low-temperature", tokenwise(ladder[ladder.rungs() - 1]), nullptr, Chooses::nothing},
-          {"power-sampling", [&](std::size_t rounds) { return contest.truncating(rounds); },
-           rounds_text, Chooses::effort, most_effort},
-          {"fixed-horizon", [&](std::size_t rounds) { return contest.single_chain(rounds); },
-           rounds_text, Chooses::effort, most_effort},
-          {"power-smc", [&](std::size_t count) { return contest.particles(count); }, particles_text,
-           Chooses::effort, most_particles(contest.space().size())},
-          {"best-of-n", [&](std::size_t count) { return contest.best_of(count); }, particles_text,
-           Chooses::effort, most_effort},
-          {"uncoupled-ladder", uncoupled(false), rounds_text, Chooses::schedule},
-          {"uncoupled-ladder-by-likelihood", uncoupled(true), rounds_text, Chooses::schedule},
-          {"ppt", tempering(Schedule::adj), rounds_text, Chooses::schedule},
-          {"ppt, schedule deo", tempering(Schedule::deo), rounds_text, Chooses::schedule}};
+  std::vector<Contender> all{
+      {"standard", tokenwise(Power(Rational(1))), nullptr, Chooses::nothing},
+      {"low-temperature", tokenwise(ladder[ladder.rungs() - 1]), nullptr, Chooses::nothing},
+      {"power-sampling", [&](std::size_t rounds) { return contest.truncating(rounds); },
+       rounds_text, Chooses::effort, most_effort},
+      {"fixed-horizon", [&](std::size_t rounds) { return contest.single_chain(rounds); },
+       rounds_text, Chooses::effort, most_effort},
+      {"power-smc", [&](std::size_t count) { return contest.particles(count); }, particles_text,
+       Chooses::effort, most_particles(contest.space().size())},
+      {"best-of-n", [&](std::size_t count) { return contest.best_of(count); }, particles_text,
+       Chooses::effort, most_effort},
+      {"uncoupled-ladder", uncoupled(false), rounds_text, Chooses::schedule},
+      {"uncoupled-ladder-by-likelihood", uncoupled(true), rounds_text, Chooses::schedule},
+      {"ppt", tempering(Schedule::adj), rounds_text, Chooses::schedule},
+      {"ppt, schedule deo", tempering(Schedule::deo), rounds_text, Chooses::schedule}};
+  if (ladder[ladder.rungs() - 1].value() >= 1)
+    all.push_back({"exact-rejection", [&](std::size_t) { return contest.rejection(); }, nullptr,
+                   Chooses::nothing});
+  return all;
 }
 
 bool chooses_effort(const Contender& contender) {

@@ -259,8 +259,12 @@ class Piece final : public gpu::ChoosingLottery, public gpu::Observer {
 
   /// What tells the state of the program at a draw from any other.
   std::vector<std::uint64_t> key_of(const gpu::DrawAddress& at) const {
-    std::vector<std::uint64_t> key{static_cast<std::uint64_t>(at.purpose), at.rung, at.turn,
-                                   at.position, progress_.resampled};
+    std::vector<std::uint64_t> key{static_cast<std::uint64_t>(at.purpose),
+                                   at.rung,
+                                   at.turn,
+                                   at.position,
+                                   progress_.resampled,
+                                   progress_.drawn};
     for (std::size_t k = 0; k < progress_.replicas.size(); ++k) {
       const auto tokens = progress_.replicas[k].token_ids();
       key.push_back(progress_.replicas[k].horizon());
@@ -329,6 +333,9 @@ class Piece final : public gpu::ChoosingLottery, public gpu::Observer {
       case gpu::Purpose::swap:
         if (largest_batch_ == 1) unfinished_.assign(unfinished_.size(), {});
         last_turn_.assign(last_turn_.size(), no_turn);
+        break;
+      case gpu::Purpose::survival:
+        moves.clear();  // the token is in the record
         break;
       case gpu::Purpose::resample:
       case gpu::Purpose::final_particle:

@@ -5,6 +5,7 @@
 
 #include "lab/laws/program_law.hpp"
 #include "lab/laws/shipped_laws.hpp"
+#include "reference/kernels/exact_rejection.hpp"
 #include "reference/kernels/likeliest_record.hpp"
 #include "reference/kernels/power_smc.hpp"
 #include "reference/kernels/tokenwise_law.hpp"
@@ -86,12 +87,22 @@ DefinedSampler truncating(const NamedRun& run, const ComparisonSpace& space) {
   return {exact.law, exact.decode_tokens};
 }
 
+/// The answer of a run that gives one.
+DefinedSampler rejection(const NamedRun& run, const FixedHorizonSpace& space) {
+  const auto exact =
+      rejection_law(space, power_at(run, 0), run.most_tokens == 0 ? run.horizon : run.most_tokens);
+  DefinedSampler defined{exact.answer, exact.tokens, exact.drawn};
+  if (run.most_tokens == 0) defined.decode_tokens /= exact.drawn;
+  return defined;
+}
+
 using Defined = DefinedSampler (*)(const NamedRun&, const FixedHorizonSpace&);
 
 Defined definition_of(const std::string& sampler) {
   if (sampler == "standard" || sampler == "low-temperature") return tokenwise;
   if (sampler == "best-of-n") return best_of;
   if (sampler == "power-smc") return particles;
+  if (sampler == "exact-rejection") return rejection;
   if (sampler == "uncoupled-ladder" || sampler == "uncoupled-ladder-by-likelihood")
     return uncoupled;
   return tempering;
@@ -106,7 +117,12 @@ gpu::Plan plan_of(const NamedRun& run) {
                  run.restart_weights,
                  run.restart_range};
   gpu::require_restart(plan, "--restart-weights");
-  if (gpu::sampler_named(run.sampler, "--sampler").takes_particles) plan.particles = run.particles;
+  const gpu::NamedSampler& sampler = gpu::sampler_named(run.sampler, "--sampler");
+  if (sampler.takes_particles) plan.particles = run.particles;
+  if (sampler.until_kept) {
+    plan.until_kept = true;
+    plan.most_tokens = run.most_tokens == 0 ? run.horizon : run.most_tokens;
+  }
   return plan;
 }
 
@@ -139,7 +155,8 @@ std::map<std::vector<reference::Token>, Rational> defined_answer(
 
 SamplerReport named_sampler_law(const NamedRun& run, const reference::FiniteModel& model,
                                 Program program) {
-  const SamplerQuestion question{program, run.powers, plan_of(run), run.options};
+  SamplerQuestion question{program, run.powers, plan_of(run), run.options};
+  question.repeats = run.sampler == "exact-rejection" && run.most_tokens == 0;
   if (run.sampler == "power-sampling")
     return sampler_law(question, model, TruncatingDefinition([&](const ComparisonSpace& space) {
                          return truncating(run, space);
@@ -167,6 +184,7 @@ const Real& bound_of(const NamedRun& run) {
 
 bool ShippedSampler::holds() const {
   const Real& bound = bound_of(run);
+  if (report.kept && abs(to_real(*report.kept - report.defined_kept)) > target_bound) return false;
   return report.tv_own < bound && report.tokens_own < bound &&
          report.tv_to_definition < target_bound && report.stale_records == 0;
 }
@@ -180,6 +198,11 @@ std::vector<NamedRun> shipped_runs(const ShippedUse& use, const std::string& nam
   if (records < 2 || records > most_records) return {};
   run.block = std::max<std::size_t>(1, run.horizon - 1);
   if (name == "best-of-n" || sampler.powers == gpu::NamedSampler::Powers::base) run.powers = {1};
+  if (sampler.until_kept) {
+    std::vector<NamedRun> runs{run, run};
+    runs.back().most_tokens = 2 * run.horizon + 1;
+    return runs;
+  }
   if (sampler.powers != gpu::NamedSampler::Powers::ladder) return {run};
   if (use.power == 1) return {};
   run.powers = {1, use.power};

@@ -25,6 +25,10 @@ struct NamedRun {
   std::vector<std::uint64_t> restart_weights = {};  ///< as gpu::Plan's
   gpu::RestartRange restart_range = gpu::RestartRange::horizon;
   MoveOptions options = {};
+  /// The limit on the tokens of the proposals of exact-rejection, whose law is walked whole; 0: one
+  /// proposal is walked. Those of a run without a limit are independent and have that law each, so
+  /// that its answer has the law of one that is kept, and takes 1 / (share kept) times the tokens.
+  std::size_t most_tokens = 0;
 };
 
 /// The program that runs under a name: gpu::sampler_named.
@@ -55,7 +59,8 @@ struct ShippedSampler {
   SamplerReport report;
   double seconds = 0.0;
 
-  /// Whether the distances and decode tokens are within their bounds, with no stale record.
+  /// Whether the distances, decode tokens and the probability of an answer are within their bounds,
+  /// with no stale record.
   bool holds() const;
 };
 

@@ -19,12 +19,22 @@ struct Walked {
   Rational decode_tokens = 0;
   std::size_t states = 0;
   std::size_t stale_records = 0;
+  std::optional<Rational> kept = std::nullopt;
 };
 
 gpu::Ladder ladder_of(const std::vector<Rational>& powers) {
   std::vector<double> rungs;
   for (const Rational& power : powers) rungs.push_back(nearest_double(power));
   return gpu::Ladder(rungs);
+}
+
+/// Makes of the law of the answers that of the answers given that there is one.
+void condition(Walked& walked, bool repeats) {
+  walked.kept = 0;
+  for (const auto& [tokens, probability] : walked.answers) *walked.kept += probability;
+  if (*walked.kept == 0) throw NotEnumerable("no run gives an answer");
+  for (auto& [tokens, probability] : walked.answers) probability /= *walked.kept;
+  if (repeats) walked.decode_tokens /= *walked.kept;
 }
 
 Walked walk(const SamplerQuestion& question, const EnumerableModel& model) {
@@ -38,7 +48,9 @@ Walked walk(const SamplerQuestion& question, const EnumerableModel& model) {
       1024, question.options);
   Walked walked{{}, program.decode_tokens, program.states, program.stale_records};
   for (const auto& [outcome, probability] : program.law)
-    walked.answers[outcome.answer] += probability;
+    if (!question.plan.until_kept || !outcome.answer.empty())
+      walked.answers[outcome.answer] += probability;
+  if (question.plan.until_kept) condition(walked, question.repeats);
   return walked;
 }
 
@@ -104,6 +116,8 @@ SamplerReport report_on(const SamplerQuestion& question, const reference::Finite
   report.decode_tokens = walked.decode_tokens;
   report.defined_tokens = exact.decode_tokens;
   report.stale_records = walked.stale_records;
+  report.kept = walked.kept;
+  report.defined_kept = exact.kept;
   report.records = space.names();
   report.answer = std::move(answer);
   report.defined = exact.answer;

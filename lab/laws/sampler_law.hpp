@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 
 #include "lab/enumerate/program_walk.hpp"
 #include "lab/enumerate/real.hpp"
@@ -15,6 +16,8 @@ struct SamplerQuestion {
   std::vector<Rational> powers;  ///< of the rungs, or the one of all particles
   gpu::Plan plan;
   MoveOptions options = {};  ///< which change no law, but what it takes to draw
+  /// A run that ends without an answer begins anew, as often as that happens.
+  bool repeats = false;
 };
 
 /// How the answer is chosen of rungs whose chains are independent, so that each is walked by
@@ -29,6 +32,7 @@ enum class ApartReadout {
 struct DefinedSampler {
   reference::Law answer;
   Rational decode_tokens;
+  Rational kept = 1;  ///< the probability that a run gives an answer
 };
 using Definition = std::function<DefinedSampler(const reference::FixedHorizonSpace&)>;
 /// The same of a sampler whose answers may end before the horizon without a terminal token.
@@ -45,7 +49,10 @@ using TruncatingDefinition = std::function<DefinedSampler(const reference::Compa
 ///   of T factors by e < N (T |V| + 1) 2^-44 < 3.9e-12 in expectation;
 ///   a cut of systematic resampling is where N S_j / W meets a whole number, W = S_N, and S_j / W
 ///   moves by at most e / 2: N − 1 cuts move by N (N − 1) e / 2 < 2.4e-11, three times by 7.1e-11;
-///   the final draw is off by e.
+///   the final draw is off by e;
+///   a token that exact rejection draws and outlives is off by |V| 2^-44 (RejectionRules), T of
+///   them by 1e-12, which the share kept divides: at least 1/16 in the cases that are
+///   walked, 1.5e-11.
 /// Together below 7.9e-11; an expected number of tokens, at most N T = 16 of them, by less than
 /// N T times the 3.7e-12 of the tokens before them, 6e-11. Samplers with local moves have
 /// program_bound.
@@ -63,7 +70,10 @@ struct SamplerReport {
   /// |expected decode tokens − the definition's|, on the float32 logits' own model.
   /// 0 if moves reject early or begin ahead, which the definition does not.
   Real tokens_own = 0;
-  Rational decode_tokens;
+  /// The probability that a run gives an answer, of a sampler whose runs may end without one.
+  std::optional<Rational> kept = std::nullopt;
+  Rational defined_kept = 1;         ///< the definition's, on the rational model
+  Rational decode_tokens;            ///< of a question that repeats, until there is an answer
   Rational defined_tokens;           ///< the definition's decode tokens, on the rational model
   std::size_t stale_records = 0;     ///< must be 0
   std::vector<std::string> records;  ///< of the space of answers, in its order

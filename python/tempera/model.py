@@ -274,7 +274,7 @@ class Model:
 
         Further arguments. What is left out is what `tempera sample --help` says. sampler, preset, powers, temperature,
         horizon (T; also max_tokens), block (B), rounds, local_moves, sweeps (one number or one for each stage),
-        schedule ("adj" or "deo"), restart_weights, restart_range, output_rung, particles,
+        schedule ("adj" or "deo"), restart_weights, restart_range, output_rung, particles, most_tokens,
         samples (answers to each prompt), seed, stop, early_rejection, prefetch, confidence;
         thinking, chat_template_kwargs (what the chat template of a conversation is given: docs/chat_templates.md);
         ids (of the prompts, different ones); batch, under_way, cache_memory (how the work is laid

@@ -167,6 +167,7 @@ ordered_json Generation::figures() const {
     used["restart_range"] = gpu::name_of(settings.restart_range);
   if (!settings.restart_weights.empty()) used["restart_weights"] = settings.restart_weights;
   if (settings.particles > 0) used["particles"] = settings.particles;
+  if (settings.most_tokens > 0) used["most_tokens"] = settings.most_tokens;
   if (!settings.preset.empty()) used["preset"] = settings.preset;
   used["arithmetic"] = identity_.arithmetic;
   // It is there as text too: a client that reads numbers as doubles would round a large one.

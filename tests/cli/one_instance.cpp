@@ -27,7 +27,8 @@ std::vector<Kernel> listed_kernels() {
                               {"::parallel_power_tempering(tempera::gpu::Chain&", true},
                               {"::truncating_power_sampling(tempera::gpu::Chain&", true},
                               {"::tokenwise_sampling(tempera::gpu::Chain&", true},
-                              {"power_smc<tempera::gpu::PowerSmcRules>(", true}};
+                              {"power_smc<tempera::gpu::PowerSmcRules>(", true},
+                              {"exact_rejection<tempera::gpu::RejectionRules>(", true}};
   std::ifstream file(std::string(TEMPERA_SOURCE_DIR) + "/gpu/core/sampler/instances.cpp");
   const std::regex instance(R"(^template (Task|void) (\w+)<(\w+)>\()");
   std::smatch found;

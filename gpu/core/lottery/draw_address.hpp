@@ -16,6 +16,7 @@ enum class Purpose : std::uint16_t {
   swap,                 ///< an adjacent exchange, `eq:implementation-swap-general`
   resample,             ///< the offspring of all particles, by systematic resampling
   final_particle,       ///< the particle that is PowerSMC's answer
+  survival,             ///< whether a proposal of exact rejection outlives a token
 };
 
 /// How many of each an address tells apart. Whoever plans a run refuses what is beyond them.
@@ -33,9 +34,10 @@ struct DrawAddress {
   std::uint32_t sample_index = 0;  ///< below 2^20
   std::uint16_t rung = 0;  ///< of the move, or the particle; the edge's lower rung for a swap
   /// Below 2^24; counted from the start of the run: the stage of a block extension, a rung's local
-  /// moves, the run's sweeps.
+  /// moves, the run's sweeps, the proposals of exact rejection.
   std::uint32_t turn = 0;
-  std::uint32_t position = 0;  ///< t − 1 for the token x_t, below 2^20; 0 for the other draws
+  /// t − 1 for the token x_t and for its survival, below 2^20; 0 for the other draws
+  std::uint32_t position = 0;
   Purpose purpose = Purpose::extension_token;
   std::uint8_t pilot = 0;  ///< number of the pilot that it is for; 0 for a run that gives answers
 

@@ -26,6 +26,8 @@ const char* name_of(Purpose purpose) {
       return "resampling";
     case Purpose::final_particle:
       return "final particle";
+    case Purpose::survival:
+      return "survival";
   }
   return "draw";
 }

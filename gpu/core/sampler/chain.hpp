@@ -131,6 +131,10 @@ class Turn {
                                                all_accept_tickets - known};
     return chain_->engine.redraw_conditioned(tickets, 2, draw_at(0, Purpose::accept)) == 0;
   }
+  /// True with probability 1 ∧ exp(log_z), by the word of the survival of x_t. Range: t >= 1.
+  bool survives(double log_z, std::size_t t) {
+    return chain_->engine.draw(accept_tickets(log_z), draw_at(t - 1, Purpose::survival)) == 0;
+  }
   /// Index i with probability tickets[i] / Σ tickets.
   std::size_t choose(std::span<const std::uint64_t> tickets, Purpose purpose) {
     return chain_->engine.draw(tickets, draw_at(0, purpose));

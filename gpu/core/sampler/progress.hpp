@@ -13,14 +13,17 @@ namespace tempera::gpu {
 
 /// How far a run is between two rounds.
 struct Position {
-  std::size_t stage = 0;        ///< index of the stage that comes next or goes on
-  bool extended = false;        ///< whether its block extension is done
-  std::size_t round = 0;        ///< refinement rounds done in it, of N_m
-  std::size_t local_moves = 0;  ///< local moves of each rung done since the start
-  std::size_t sweeps = 0;       ///< sweeps done since the start
+  std::size_t stage = 0;  ///< index of the stage that comes next or goes on
+  bool extended = false;  ///< whether its block extension is done
+  std::size_t round = 0;  ///< refinement rounds done in it, of N_m
+  /// Local moves of each rung done since the start; of exact rejection, its proposals.
+  std::size_t local_moves = 0;
+  std::size_t sweeps = 0;  ///< sweeps done since the start
   /// The horizon at which the particles were last resampled: the weights of PowerSMC are products
   /// over the positions after it.
   std::size_t resampled = 0;
+  /// Tokens that exact rejection has drawn since the start, which Plan::most_tokens bounds.
+  std::size_t drawn = 0;
   // NOLINTNEXTLINE(modernize-use-nullptr)
   friend auto operator<=>(const Position&, const Position&) = default;
 };
@@ -31,6 +34,13 @@ struct Progress : Position {
   std::vector<Record> replicas = {};
   /// The replica that is the answer, if the sampler chooses it when it ends.
   std::optional<std::size_t> answer = std::nullopt;
+  /// Seen by exact rejection since it began or was resumed, by position t − 1: Σ z of the
+  /// proposals that reached it, and how many did.
+  struct Survival {
+    double sum = 0.0;
+    std::size_t proposals = 0;
+  };
+  std::vector<Survival> survival = {};
 };
 
 /// Local moves of each rung, by their numbers as Progress::local_moves counts.

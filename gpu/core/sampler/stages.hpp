@@ -32,6 +32,10 @@ struct Plan {
   /// uniform.
   std::vector<std::uint64_t> restart_weights = {};
   RestartRange restart_range = RestartRange::horizon;
+  /// The sampler proposes until a proposal is kept, so that no stage counts them.
+  bool until_kept = false;
+  /// The most tokens that the proposals of one answer may take; 0: any number.
+  std::size_t most_tokens = 0;
 
   std::size_t replicas(const Ladder& ladder) const {
     return particles == 0 ? ladder.rungs() : particles;
@@ -40,6 +44,9 @@ struct Plan {
 
 /// The most particles of a run: the address of a draw tells as many apart as rungs.
 inline constexpr std::size_t most_particles = addressable_rungs;
+
+/// The most that Plan::most_tokens may be: no run takes more.
+inline constexpr std::size_t largest_token_limit = std::size_t{1} << 40;
 
 /// The longest horizon of a run, in tokens: the address of a draw tells 2^20 positions apart.
 inline constexpr std::size_t longest_horizon = addressable_positions;

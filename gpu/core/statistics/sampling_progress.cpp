@@ -12,6 +12,10 @@ double share(std::uint64_t part, std::uint64_t whole) {
 }  // namespace
 
 double share_done(const Plan& plan, const Position& position) {
+  if (plan.until_kept) {  // nobody knows how many proposals are to come
+    if (plan.most_tokens == 0) return 0.0;
+    return static_cast<double>(position.drawn) / static_cast<double>(plan.most_tokens);
+  }
   double work = 0.0;
   double done = 0.0;
   for (std::size_t m = 0; m < plan.stages.size(); ++m) {

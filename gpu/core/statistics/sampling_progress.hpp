@@ -19,7 +19,8 @@ struct SamplingProgress {
 };
 
 /// The share of `plan` that a run has done, in [0, 1]: a stage's extension and each of its
-/// rounds count T_m, so that the share is Σ_m (steps done) T_m / Σ_m (N_m + 1) T_m.
+/// rounds count T_m, so that the share is Σ_m (steps done) T_m / Σ_m (N_m + 1) T_m. Proposals until
+/// one is kept have the share of the tokens that they may take, 0 without a limit.
 double share_done(const Plan& plan, const Position& position);
 
 /// What runs that are `done` so far have made of it. The acceptances are those counted in

@@ -23,7 +23,7 @@ PAPER_ROWS = {
     "uncoupled-ladder-by-likelihood": "Uncoupled ladder",
     "best-of-n": "Best-of-N",
 }
-SAMPLERS = tuple(PAPER_ROWS)
+SAMPLERS = (*PAPER_ROWS, "exact-rejection")  # the last is not the paper's
 
 
 def decimal(power: float) -> str:

@@ -311,6 +311,7 @@ TEST_CASE("law of a sampler prints its compiled law beside its definition's") {
   for (const char* run :
        {"low-temperature --power 2", "power-sampling --power 2 --rounds 2",
         "fixed-horizon --power 2 --local-moves 2", "power-smc --power 2 --particles 3 --block 1",
+        "exact-rejection --power 2", "exact-rejection --power 3/2 --most-tokens 7",
         "best-of-n --power 1 --particles 3", "uncoupled-ladder --powers 1,2 --output-rung 1",
         "uncoupled-ladder-by-likelihood --powers 1,2", "ppt --powers 1,2 --sweeps 2",
         "ppt --powers 1,2 --schedule deo", "ppt --powers 1,2 --early-rejection",
@@ -330,6 +331,12 @@ TEST_CASE("law of a sampler prints its compiled law beside its definition's") {
     CHECK(report["holds"] == true);
     CHECK(number(report["tv_to_definition"]) < tempera::lab::target_bound);
   }
+  // At power 2 a proposal on four_state is kept with probability 1/16 + 1/16 + 1/4; it takes 1
+  // token and, having outlived that with probability 1/2 as (a), another.
+  const json rejection = answer("four_state.json --horizon 2 --power 2 --sampler exact-rejection");
+  CHECK(rejection["defined"] == json{"1/6", "1/6", "2/3"});
+  CHECK(rejection["kept_defined"] == "3/8");
+  CHECK(rejection["decode_tokens_defined"] == "10/3");
   // What a run leaves open is left open here: best-of-n draws from the model itself.
   CHECK(answer("four_state.json --horizon 2 --sampler best-of-n --particles 2") ==
         answer("four_state.json --horizon 2 --sampler best-of-n --particles 2 --power 1"));

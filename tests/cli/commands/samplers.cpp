@@ -76,6 +76,28 @@ TEST_CASE("a sampler's settings are what it takes, and no other") {
   CHECK(uncoupled["sweeps"] == json({0}));
 }
 
+TEST_CASE("exact rejection gives no answer that is not exact: within its tokens, or not drawn") {
+  CHECK_FALSE(settings_of("--sampler exact-rejection").contains("most_tokens"));
+  CHECK(settings_of("--sampler exact-rejection --most-tokens 9")["most_tokens"] == 9);
+  const TemporaryFolder folder;
+  const std::string run = (folder / "run").string();
+  const std::string arguments =
+      "sample '3+9+2?' --sampler exact-rejection --powers 16" + worked_sum + "--seed 5 ";
+  const auto drawn = run_command(arguments + "--json");
+  CAPTURE(drawn.err);
+  REQUIRE(drawn.exit_code == 0);
+  // A limit that is not met changes nothing, and one that is met names what it takes.
+  const auto limited = run_command(arguments + "--json --most-tokens 1000000");
+  CHECK(json::parse(limited.out)["answers"] == json::parse(drawn.out)["answers"]);
+  const auto ended = run_command("sample '3+9+2?' --sampler exact-rejection --powers 1000" +
+                                 worked_sum + "--most-tokens 6 --seed 1 --out " + run);
+  CHECK(ended.exit_code == 2);
+  CHECK(ended.out.empty());
+  CHECK_THAT(ended.err, Catch::Contains("sample 0 is not drawn: none of ") &&
+                            Catch::Contains("an answer takes about "));
+  CHECK(run_command("sample --resume " + run).err == ended.err);
+}
+
 TEST_CASE("restart weights and range are written down, decide the answers, and are resumed") {
   CHECK_FALSE(settings_of("").contains("restart_weights"));
   CHECK_FALSE(settings_of("--restart-range horizon").contains("restart_range"));
@@ -109,6 +131,12 @@ TEST_CASE("samplers are refused by the nearest name, and what they do not take b
       {"--sampler uncoupled-ladder --sweeps 2",
        "--sweeps: has no effect on the sampler uncoupled-ladder"},
       {"--sampler uncoupled-ladder-by-likelihood --output-rung 1", "--output-rung: has no effect"},
+      {"--most-tokens 4", "--most-tokens: has no effect on the sampler ppt"},
+      {"--sampler exact-rejection --powers 0.5", "exact-rejection has no power below 1"},
+      {"--sampler exact-rejection --powers 1,2", "exact-rejection takes one power, not 2"},
+      {"--sampler exact-rejection --rounds 2", "--rounds: has no effect on the sampler exact-re"},
+      {"--sampler exact-rejection --most-tokens 3",
+       "are 3, and a proposal can take 4, so that none may begin; give at least the horizon"},
       {"--particles 4", "--particles: has no effect on the sampler ppt"},
       {"--sampler power-sampling --restart-weights 2,1",
        "--restart-weights: has no effect on the sampler power-sampling"},

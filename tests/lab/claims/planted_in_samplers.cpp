@@ -1,5 +1,6 @@
 #include "gpu/core/sampler/best_of_n.hpp"
 #include "gpu/core/sampler/chain.hpp"
+#include "gpu/core/sampler/exact_rejection.hpp"
 #include "gpu/core/sampler/parallel_power_tempering.hpp"
 #include "gpu/core/sampler/power_smc.hpp"
 #include "gpu/core/sampler/progress.hpp"
@@ -37,6 +38,24 @@ struct ProposalLeftOut : gpu::PowerSmcRules {
 struct MeanOfTokens : gpu::LikelihoodRules {
   static double score(const gpu::Record& x) { return x.log_p0() / static_cast<double>(x.length()); }
 };
+struct LastTokenFree : gpu::RejectionRules {
+  static double log_survival(const gpu::Record& x, gpu::Rung k) {
+    return x.open() ? RejectionRules::log_survival(x, k) : 0.0;
+  }
+};
+struct SurvivalByProbability : gpu::RejectionRules {
+  static double log_survival(const gpu::Record& x, gpu::Rung) {
+    return x.tokens().log_p(x.length());
+  }
+};
+struct RoomForOneToken : gpu::RejectionRules {
+  static bool may_begin(const gpu::Plan& plan, const gpu::Progress& progress, std::size_t) {
+    return RejectionRules::may_begin(plan, progress, 1);
+  }
+};
+struct AlwaysOutlived : gpu::RejectionRules {
+  static double log_survival(const gpu::Record&, gpu::Rung) { return 0.0; }
+};
 struct OtherRung {
   static std::size_t answer(const gpu::Progress&, const gpu::Plan& plan) { return 1 - plan.output; }
 };
@@ -68,6 +87,14 @@ std::vector<Planted> planted_in_samplers() {
        in_place_of("best-of-n", gpu::best_of_n<MeanOfTokens>)},
       {"sampler_power_smc", "weights without the proposal's score",
        in_place_of("power-smc", gpu::power_smc<ProposalLeftOut>)},
+      {"sampler_exact_rejection", "the last token outlived whatever it is",
+       in_place_of("exact-rejection", gpu::exact_rejection<LastTokenFree>)},
+      {"sampler_exact_rejection", "the power left out of the survival",
+       in_place_of("exact-rejection", gpu::exact_rejection<SurvivalByProbability>)},
+      {"rejection_limited", "a proposal that the limit has no room for",
+       in_place_of("exact-rejection", gpu::exact_rejection<RoomForOneToken>)},
+      {"rejection_share", "tokens outlived whatever they are",
+       in_place_of("exact-rejection", gpu::exact_rejection<AlwaysOutlived>)},
       {"sampler_truncating", "the fixed horizon in its place",
        in_place_of("power-sampling", gpu::parallel_power_tempering)},
       {"sampler_fixed_horizon", "one local move too many",

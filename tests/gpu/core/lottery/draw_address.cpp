@@ -39,12 +39,13 @@ TEST_CASE("no two addresses share a counter: it tells the address") {
     const auto below = [](std::uint64_t count) {
       return static_cast<std::uint32_t>(*rc::gen::arbitrary<std::uint64_t>() % count);
     };
-    RC_ASSERT(tells({below(addressable_prompts), below(addressable_samples),
-                     static_cast<std::uint16_t>(below(addressable_rungs)), below(addressable_turns),
-                     below(addressable_positions),
-                     *rc::gen::element(Purpose::extension_token, Purpose::restart_position,
-                                       Purpose::proposal_token, Purpose::accept, Purpose::swap,
-                                       Purpose::resample, Purpose::final_particle)}));
+    RC_ASSERT(
+        tells({below(addressable_prompts), below(addressable_samples),
+               static_cast<std::uint16_t>(below(addressable_rungs)), below(addressable_turns),
+               below(addressable_positions),
+               *rc::gen::element(Purpose::extension_token, Purpose::restart_position,
+                                 Purpose::proposal_token, Purpose::accept, Purpose::swap,
+                                 Purpose::resample, Purpose::final_particle, Purpose::survival)}));
   });
   CHECK(tells({0xFFFFFFFF, 0xFFFFF, 0xFFFF, 0xFFFFFF, 0xFFFFF, Purpose::swap}));
   CHECK(tells({0, 0xFFFFF, 0, 0, 0, Purpose::accept}));
