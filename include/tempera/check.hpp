@@ -28,8 +28,8 @@ class Lottery {
   /// Index i with probability weights[i] / Σ weights, exactly, however large their numbers are.
   /// @throw BadInput if a weight is below 0 or none is above 0, and, if nothing may be lost
   /// (`within` is 0), at the draw that is one more than 1,000 since the kernel or program was
-  /// called: it is taken to draw without end. What it throws else ends a path that is lost; let it
-  /// pass
+  /// called: it is taken to draw without end. Any other exception ends a path that is
+  /// lost; let it pass
   virtual std::size_t draw(const std::vector<exact::Fraction>& weights) = 0;
   /// Whether an event of this probability happens.
   /// @throw BadInput if it is not from 0 to 1

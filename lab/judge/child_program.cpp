@@ -28,7 +28,7 @@ namespace {
 constexpr std::size_t longest_line = std::size_t{1} << 20U;
 /// What a program may take before it reads its first line: large libraries are slow to import.
 constexpr std::chrono::seconds longest_start{600};
-/// What a program may take to end after it has closed its output.
+/// The longest time from when a program closes its output to its end.
 constexpr std::chrono::seconds longest_end{10};
 constexpr std::chrono::milliseconds glance{50};
 

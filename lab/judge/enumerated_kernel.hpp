@@ -40,7 +40,7 @@ class KernelLottery {
   /// The probability of the path just run.
   reference::Rational probability() const { return walk_.probability(); }
   std::size_t depth() const { return walk_.depth(); }
-  /// Whether the path just run is lost, also if its kernel caught that.
+  /// True if the path just run is lost, also if its kernel caught that.
   bool is_lost() const { return is_lost_; }
   /// Moves to the next path; false when all have been run.
   /// @throw NotEnumerable if the path has drawn less than the same draws did before
@@ -56,7 +56,7 @@ class KernelLottery {
   double cut_;
   std::vector<std::size_t> winners_;
   /// The probability of the path as far as it has been run, rounded: it decides where a path is cut
-  /// off, alike in every order of the walk. What is lost so is counted exactly.
+  /// off, alike in every order of the walk. The mass that is lost so is counted exactly.
   double so_far_ = 1.0;
   bool is_lost_ = false;
 };

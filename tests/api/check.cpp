@@ -196,7 +196,7 @@ TEST_CASE("rejection samplers of unbounded length are judged, within what may be
   CHECK(fault(sampler(3), judged, within) != "");
   CHECK(fault(kernel(sampler(2)), judged, within).empty());
   CHECK(fault(kernel(sampler(3)), judged, within) != "");
-  // What is missing of a row is what is lost.
+  // A row lacks the mass that is lost, and no other.
   for (const auto& row : judge(kernel(sampler(2)), judged, within).matrix) {
     Fraction sum = 0;
     for (const Fraction& probability : row) sum = sum + probability;

@@ -265,7 +265,7 @@ def test_the_document_has_the_limits_that_the_server_has(server):
                     status, beyond = ask(bound + step)
                     assert status == 400 and beyond["error"]["param"].endswith(field), (field, key, bound, beyond)
                     status, at = ask(bound)
-                    # What is refused at a bound is refused with the rest of the request, and not by another bound of this field.
+                    # The rest of the request may refuse a bound; another bound of this field may not.
                     if status != 200 and (at["error"]["param"] or "").endswith(field):
                         message = at["error"]["message"]
                         assert not any(words in message for words in ("give at most", "whole number", "this server's limit")), (field, key, bound, at)
