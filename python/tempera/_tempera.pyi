@@ -22,11 +22,35 @@ class OpenedModel:
     @property
     def vocabulary_size(self) -> int: ...
     def encode(self, text: str) -> list[int]: ...
-    def encode_chat(self, messages: Sequence[tuple[str, str]], thinking: bool | None = None) -> list[int]: ...
+    def encode_chat(self, messages: Sequence[tuple[str, str]], arguments: str = "{}") -> list[int]: ...
     def decode(self, tokens: Sequence[int]) -> str: ...
     def score(
         self, tokens: Sequence[int], powers: Sequence[float]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+
+    @staticmethod
+    def called(
+        compute: Callable[[Sequence[int], Sequence[tuple[int, int, bytes, int]], memoryview], None],
+        text: Any,
+        vocabulary_size: int,
+        terminal: Sequence[int],
+        positions: int,
+        accepts_empty_prompt: bool,
+        bytes_per_token: int,
+        arithmetic: str,
+        digest: str | None,
+    ) -> OpenedModel: ...
+    @staticmethod
+    def empty_cache(model: OpenedModel) -> HeldCache: ...
+    @staticmethod
+    def next_logits(
+        model: OpenedModel, caches: Sequence[HeldCache], tokens: Sequence[Sequence[int]]
+    ) -> NDArray[np.float32]: ...
+
+class HeldCache:
+    @property
+    def length(self) -> int: ...
+    def fork(self, length: int) -> HeldCache: ...
 
 class RawAnswer:
     @property
@@ -90,7 +114,7 @@ class CollectingSession:
         self,
         prompt: str | Sequence[int] | Sequence[tuple[str, str]],
         id: str | None,
-        thinking: bool | None,
+        arguments: str,
         wishes: Mapping[str, Any],
     ) -> int: ...
     def cancel(self, request: int) -> None: ...
@@ -124,7 +148,7 @@ def calibrate(
     model: OpenedModel,
     prompts: Sequence[str | Sequence[int] | Sequence[tuple[str, str]]],
     ids: Sequence[str],
-    thinking: bool | None,
+    arguments: str,
     first: float,
     last: float,
     replicas: int,
@@ -144,7 +168,7 @@ def draw_run(
     resume: bool,
     prompts: Sequence[str | Sequence[int] | Sequence[tuple[str, str]]],
     ids: Sequence[str | None],
-    thinking: bool | None,
+    arguments: str,
     wishes: Mapping[str, Any],
     answered: Callable[[], None],
     is_left: Callable[[], bool],
@@ -156,6 +180,9 @@ def draw_run(
 def geometric_ladder(first: float, last: float, replicas: int) -> list[float]: ...
 def set_threads(threads: int | None) -> None: ...
 def presets() -> dict[str, dict[str, Any]]: ...
+def hub_snapshot(name_or_path: str) -> tuple[str, str, str, str] | None: ...
+def missing_of_hub(name_or_path: str) -> tuple[str, str, str, str] | None: ...
+def use_template_engine(answer: Callable[[str], str], say: Callable[[str], None]) -> None: ...
 def version() -> str: ...
 def wait_for_turns() -> None: ...
 def forked(is_child: bool) -> None: ...

@@ -57,6 +57,11 @@ bool has_turns() {
   return has;
 }
 
+template <class Condition>
+void wait_for(const Condition& condition) {
+  while (!condition()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
 /// A server that answers /small at once, /later and the stream /events when the test says so, and
 /// /large by 256 parts of 64 KiB. /held begins with a part that no socket holds, and when the test
 /// says so it continues with 1,024 more.
@@ -92,6 +97,11 @@ class SmallServer {
   /// Requests that have come in.
   int asked() const { return asked_; }
   void let_go_on() { may_go_on_ = true; }
+  /// The stream /driven, whose parts the test writes.
+  std::shared_ptr<Exchange> driven() {
+    wait_for([&] { return is_driven_.load(); });
+    return driven_;
+  }
   void stop() { http_.stop(std::chrono::milliseconds(0)); }
   /// The turn that the server's thread had when it answered last.
   std::uint64_t turn_of_thread() const { return turn_of_thread_; }
@@ -101,6 +111,13 @@ class SmallServer {
     turn_of_thread_ = scheduling_of_this_thread()[turn];
     ++asked_;
     const std::string path = exchange->request().path;
+    if (path == "/driven") {
+      exchange->on_leave([this] { has_dropped_ = true; });
+      exchange->begin_stream(200, "text/plain");
+      driven_ = exchange;
+      is_driven_ = true;
+      return;
+    }
     if (path == "/later" || path == "/events") {
       exchange->on_leave([this] { has_dropped_ = true; });
       writers_.emplace_back([this, exchange, is_whole = path == "/later"] {
@@ -134,6 +151,8 @@ class SmallServer {
   std::atomic<bool> has_ended_{false};
   std::atomic<bool> may_go_on_{false};
   std::atomic<std::uint64_t> turn_of_thread_{0};
+  std::shared_ptr<Exchange> driven_;
+  std::atomic<bool> is_driven_{false};
   std::vector<std::thread> writers_;  // those of the server's thread, joined after it
   HttpServer http_;
   std::thread thread_;
@@ -177,11 +196,6 @@ std::string read_until(Tcp::socket& socket, const std::string& end) {
   std::string text;
   asio::read_until(socket, asio::dynamic_buffer(text), end);
   return text;
-}
-
-template <class Condition>
-void wait_for(const Condition& condition) {
-  while (!condition()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
 /// All that comes for a text that is sent at once. On a busy machine that may be later than a short
@@ -346,6 +360,35 @@ TEST_CASE("A large answer reaches a client that reads", "[serve]") {
   send(socket, "GET /large HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
   CHECK(rest_of(socket).size() > 256 * part_bytes);
   CHECK_FALSE(server.has_dropped());
+}
+
+TEST_CASE("What has been sent of a stream gives its memory back, however much of it there is",
+          "[serve]") {
+  // Each limit another value, and that of unsent bytes the least that takes a part.
+  const std::size_t most = GENERATE(1U, 7U, 4096U);
+  HttpLimits limits;
+  limits.unsent_bytes = most;
+  limits.body_bytes = 301;
+  limits.held_bytes = 302;
+  limits.header_bytes = 303;
+  SmallServer server(limits);
+  auto socket = server.client();
+  send(socket, "GET /driven HTTP/1.0\r\nHost: x\r\n\r\n");
+  const auto stream = server.driven();
+  read_until(socket, "\r\n\r\n");
+  for (int part = 0; part < 40; ++part) {
+    const std::string text = std::string(most - 1, 'a') + static_cast<char>('b' + part % 5);
+    stream->write(text);
+    std::string come(most, '\0');
+    boost::system::error_code error;
+    asio::read(socket, asio::buffer(come), error);
+    REQUIRE(come == text);
+  }
+  CHECK_FALSE(server.has_dropped());
+  // One byte more than it takes is too much for a client that has read all.
+  stream->write(std::string(most + 1, 'c'));
+  CHECK(rest_of(socket).empty());
+  CHECK(server.has_dropped());
 }
 
 TEST_CASE("A client that closes its half of the connection is answered", "[serve]") {
