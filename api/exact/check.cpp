@@ -88,15 +88,18 @@ State public_state(const lab::JudgedState& state) {
   return list;
 }
 
-lab::JudgedKernel enumerated(const Kernel& kernel) {
-  return [kernel](const lab::JudgedCase& judged, const lab::JudgedState& from) {
+/// @param within what may be lost on paths that draw without end
+lab::JudgedKernel enumerated(const Kernel& kernel, const reference::Rational& within) {
+  return [kernel, within](const lab::JudgedCase& judged, const lab::JudgedState& from) {
     const Case on = public_case(judged);
     const State state = public_state(from);
-    return lab::row_of(judged, "the step from (" + judged.name(from) + ")",
-                       [&](lab::KernelLottery& walk) {
-                         WalkedLottery lottery(walk);
-                         return state_of(kernel(on, state, lottery));
-                       });
+    return lab::row_of(
+        judged, "the step from (" + judged.name(from) + ")",
+        [&](lab::KernelLottery& walk) {
+          WalkedLottery lottery(walk);
+          return state_of(kernel(on, state, lottery));
+        },
+        within);
   };
 }
 
@@ -117,13 +120,16 @@ Verdict verdict_of(const lab::KernelVerdict& judged, const lab::JudgedCase& on) 
   return verdict;
 }
 
-lab::AnswerLaw answers_of(const Program& program) {
-  return [program](const lab::JudgedCase& judged) {
+lab::AnswerLaw answers_of(const Program& program, const reference::Rational& within = 0) {
+  return [program, within](const lab::JudgedCase& judged) {
     const Case on = public_case(judged);
-    return lab::row_of(judged, "the program", [&](lab::KernelLottery& walk) {
-      WalkedLottery lottery(walk);
-      return state_of({program(on, lottery)});
-    });
+    return lab::row_of(
+        judged, "the program",
+        [&](lab::KernelLottery& walk) {
+          WalkedLottery lottery(walk);
+          return state_of({program(on, lottery)});
+        },
+        within);
   };
 }
 
@@ -181,9 +187,9 @@ lab::JudgedCase whole_case(const Case& judged) {
 std::string difference_from(const Program& program, const lab::OtherLaw& other,
                             const std::string& name, const Case& judged,
                             const exact::Fraction& within) {
-  const auto answers = answers_of(program);
-  const auto on = whole_case(judged);
   const auto& far = rounding(within);
+  const auto answers = answers_of(program, far);
+  const auto on = whole_case(judged);
   const auto found = of_function("Program", [&]() -> std::optional<lab::DifferingCase> {
     if (lab::compare_laws(answers(on), other(on), far).is_equal()) return std::nullopt;
     return lab::shrink_difference(answers, other, on, far);
@@ -205,12 +211,13 @@ bool Lottery::happens(const exact::Fraction& probability) {
 Verdict judge(const Kernel& kernel, const Case& judged, const exact::Fraction& within) {
   const auto on = judged_case(judged);
   return of_function("Kernel", [&] {
-    return verdict_of(lab::judge_kernel(enumerated(kernel), on, rounding(within)), on);
+    const auto& far = rounding(within);
+    return verdict_of(lab::judge_kernel(enumerated(kernel, far), on, far), on);
   });
 }
 
 Failure shrink(const Kernel& kernel, const Case& failing, const exact::Fraction& within) {
-  const auto rows = enumerated(kernel);
+  const auto rows = enumerated(kernel, rounding(within));
   const auto on = judged_case(failing);
   return of_function("Kernel", [&]() -> Failure {
     if (lab::judge_kernel(rows, on, rounding(within)).sound())

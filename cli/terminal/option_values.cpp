@@ -360,6 +360,7 @@ void refuse_beside(const CLI::Option& one, const CLI::Option& other, const std::
 
 void require(const CLI::Option& one, const std::string& remedy) {
   if (one.count() == 0) throw BadInput(one.get_name(), "is missing", remedy);
+  for (const std::string& text : one.results()) require_text(text, one.get_name(), remedy);
 }
 
 }  // namespace tempera::cli

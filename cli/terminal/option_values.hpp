@@ -136,7 +136,7 @@ void refuse_idle_threads(const CLI::Option& threads);
 
 /// @throw BadInput if both are given: "--one: has no effect beside --other; why"
 void refuse_beside(const CLI::Option& one, const CLI::Option& other, const std::string& why);
-/// @throw BadInput if it is not given: "--one: is missing; remedy"
+/// @throw BadInput if it is not given, or given an empty text: "--one: is missing; remedy"
 void require(const CLI::Option& one, const std::string& remedy);
 
 }  // namespace tempera::cli

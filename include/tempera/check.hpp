@@ -26,8 +26,10 @@ class Lottery {
  public:
   virtual ~Lottery() = default;
   /// Index i with probability weights[i] / Σ weights, exactly, however large their numbers are.
-  /// @throw BadInput if a weight is below 0 or none is above 0, and at the draw that is one more
-  /// than 1,000 since the kernel or program was called: it is taken to draw without end
+  /// @throw BadInput if a weight is below 0 or none is above 0, and, if nothing may be lost
+  /// (`within` is 0), at the draw that is one more than 1,000 since the kernel or program was
+  /// called: it is taken to draw without end. Any other exception ends a path that is
+  /// lost; let it pass
   virtual std::size_t draw(const std::vector<exact::Fraction>& weights) = 0;
   /// Whether an event of this probability happens.
   /// @throw BadInput if it is not from 0 to 1
@@ -74,9 +76,12 @@ struct Verdict {
 /// Takes every decision of the kernel from every state.
 /// @param kernel one step of it
 /// @param judged model, horizon and target
-/// @param within how far a mass or flow may be off and still count as equal
+/// @param within how far a mass or flow may be off and still count as equal, and what may be lost
+/// from a state on paths that draw without end, such as those of a rejection sampler: a path that
+/// has drawn more than 40 times and has a probability below within / 2^20 is lost, and so is one of
+/// more than 1,000 draws. Lost mass may belong to any state; more than 2,000 such paths are refused
 /// @throw BadInput for a case with too many states, for a kernel that is no function of its state
-/// and draws or draws without end, and for draws from weights that make no law
+/// and draws or loses more than `within`, and for draws from weights that make no law
 Verdict judge(const Kernel& kernel, const Case& judged, const exact::Fraction& within = 0);
 
 /// A case on which a kernel fails, and how.
@@ -141,7 +146,8 @@ exact::Fraction total_variation(const Law& a, const Law& b);
 /// and its two probabilities, on the smallest model found.
 /// @param program the whole program
 /// @param judged model, horizon and target, of one power
-/// @param within how far two probabilities may be apart and still count as equal
+/// @param within how far two probabilities may be apart and still count as equal, and what may be
+/// lost as in judge()
 std::string fault(const Program& program, const Case& judged, const exact::Fraction& within = 0);
 /// The same on several cases, such as default_models().
 std::string fault(const Program& program, const std::vector<Case>& judged,

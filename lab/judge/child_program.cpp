@@ -14,6 +14,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <regex>
 #include <sstream>
 #include <vector>
 
@@ -26,6 +28,8 @@ namespace {
 constexpr std::size_t longest_line = std::size_t{1} << 20U;
 /// What a program may take before it reads its first line: large libraries are slow to import.
 constexpr std::chrono::seconds longest_start{600};
+/// The longest time from when a program closes its output to its end.
+constexpr std::chrono::seconds longest_end{10};
 constexpr std::chrono::milliseconds glance{50};
 
 /// What keeps a program that forks and is run several times alike: one thread each, one hash.
@@ -43,15 +47,33 @@ std::string text_of(std::chrono::duration<double> time) {
   return text.str();
 }
 
-/// The last line of text that is in a file.
-std::string last_line(int file) {
-  std::string text(4096, '\0');
+/// The end of the text that is in a file, without what is blank after it.
+std::string end_of_text(int file) {
+  std::string text(1 << 16, '\0');
   const off_t size = lseek(file, 0, SEEK_END);
   const off_t from = std::max<off_t>(0, size - static_cast<off_t>(text.size()));
   const ssize_t got = pread(file, text.data(), text.size(), from);
   text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
   while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
-  return text.substr(text.find_last_of('\n') + 1);
+  return text;
+}
+
+/// " at file.py:7" for the innermost line of the program's own in Python's tracebacks in a text, as
+/// python/tempera_check/lab.py says it of an exception; empty if there is none.
+std::string place_in_traceback(const std::string& text) {
+  static const std::regex frame("\\n  File \"([^\"\\n]*)\", line ([0-9]+)");
+  std::string place;
+  for (auto at = std::sregex_iterator(text.begin(), text.end(), frame);
+       at != std::sregex_iterator(); ++at) {
+    const std::string file = (*at)[1];
+    const bool is_librarys = file.starts_with("<frozen") ||
+                             file.find("/tempera_check/") != std::string::npos ||
+                             file.find("-packages/") != std::string::npos ||
+                             file.find("/lib/python") != std::string::npos;
+    if (!is_librarys)
+      place = " at " + std::filesystem::path(file).filename().string() + ":" + (*at)[2].str();
+  }
+  return place;
 }
 
 }  // namespace
@@ -198,7 +220,7 @@ std::string ChildProgram::how_it_ended() {
   // It has closed its output; what is left of it gets a moment to say how it ends.
   int status = 0;
   pid_t ended = 0;
-  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+  const auto until = std::chrono::steady_clock::now() + longest_end;
   while ((ended = waitpid(process_, &status, WNOHANG)) == 0 &&
          std::chrono::steady_clock::now() < until)
     usleep(1000);
@@ -211,9 +233,10 @@ std::string ChildProgram::how_it_ended() {
     else
       text = "ends with exit code " + std::to_string(WEXITSTATUS(status));
   }
-  const std::string said = last_line(errors_);
+  const std::string written = end_of_text(errors_);
+  const std::string said = written.substr(written.find_last_of('\n') + 1);
   return text + " before its last step is done" +
-         (said.empty() ? "" : ", saying " + in_quotes(said));
+         (said.empty() ? "" : ", saying " + in_quotes(said) + place_in_traceback("\n" + written));
 }
 
 }  // namespace tempera::lab

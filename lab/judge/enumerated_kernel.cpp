@@ -1,16 +1,19 @@
 #include "lab/judge/enumerated_kernel.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "base/error.hpp"
+#include "lab/judge/program_step.hpp"
 
 namespace tempera::lab {
 
 using reference::Rational;
 
-KernelLottery::KernelLottery(std::string kernel, WalkOrder order)
+KernelLottery::KernelLottery(std::string kernel, WalkOrder order, const Rational& cut)
     : kernel_(std::move(kernel)),
-      walk_(kernel_ + " is no function of its draws: the same draws led to other weights", order) {}
+      walk_(kernel_ + " is no function of its draws: the same draws led to other weights", order),
+      cut_(cut.convert_to<double>()) {}
 
 void KernelLottery::refuse(const std::string& what, const std::string& remedy) const {
   throw BadInput(kernel_, what + (winners_.empty() ? "" : " after the draws " + draws()), remedy);
@@ -30,10 +33,19 @@ std::size_t KernelLottery::draw(const std::vector<Rational>& weights) {
     refuse("draws with a weight below 0", "give weights that are at least 0");
   if (std::ranges::none_of(weights, [](const Rational& weight) { return weight > 0; }))
     refuse("draws where no weight is above 0", "give one of them a weight above 0");
-  if (winners_.size() == most_kernel_draws)
+  const bool is_endless = winners_.size() == most_kernel_draws;
+  if (is_endless && cut_ == 0.0)
     refuse("draws without end: " + std::to_string(most_kernel_draws) + " draws on one path",
-           "let a step end");
+           "let a step end, or say by within what may be lost");
+  if (is_lost_ || is_endless || (winners_.size() > draws_before_cut && so_far_ < cut_)) {
+    is_lost_ = true;
+    throw PathLost{};
+  }
   winners_.push_back(walk_.choose(weights));
+  if (cut_ > 0.0)
+    so_far_ *= Rational(weights[winners_.back()] /
+                        std::accumulate(weights.begin(), weights.end(), Rational(0)))
+                   .convert_to<double>();
   return winners_.back();
 }
 
@@ -50,6 +62,8 @@ bool KernelLottery::next_path() {
     throw NotEnumerable(kernel_ + " is no function of its draws: after the draws " + draws() +
                         " it drew more, and then no more");
   winners_.clear();
+  so_far_ = 1.0;
+  is_lost_ = false;
   return walk_.next_path();
 }
 
@@ -63,7 +77,15 @@ void enumerate_exactly(const std::function<void(KernelLottery&)>& program,
 }
 
 KernelRow row_of(const JudgedCase& judged, const std::string& kernel,
-                 const std::function<JudgedState(KernelLottery&)>& step) {
+                 const std::function<JudgedState(KernelLottery&)>& step, const Rational& within) {
+  const auto end_of = [&](KernelLottery& lottery) {
+    try {
+      JudgedState to = step(lottery);
+      return lottery.is_lost() ? lost_state : to;
+    } catch (const KernelLottery::PathLost&) {
+      return lost_state;
+    }
+  };
   const std::string chance = kernel + " is no function of its draws: ";
   KernelRow row;
   struct Path {
@@ -71,22 +93,33 @@ KernelRow row_of(const JudgedCase& judged, const std::string& kernel,
     std::size_t draws;
   };
   std::vector<Path> paths;
-  KernelLottery first(kernel, WalkOrder::forwards);
+  KernelLottery first(kernel, WalkOrder::forwards, cut_below(within));
+  std::size_t lost_paths = 0;
   do {
-    const JudgedState to = step(first);
+    const JudgedState to = end_of(first);
+    if (first.is_lost() && ++lost_paths > most_lost_paths)
+      throw BadInput(kernel,
+                     "draws without end on more than " + std::to_string(most_lost_paths) +
+                         " paths, after the draws " + first.draws(),
+                     "let a step end, let a try fail in one way, or raise within");
     const auto entry = row.try_emplace(to, 0).first;
     entry->second += first.probability();
     paths.push_back({&entry->first, first.depth()});
   } while (first.next_path());
+  if (const auto lost = row.find(lost_state); lost != row.end() && lost->second > within)
+    throw BadInput(kernel,
+                   "draws without end on paths of probability " +
+                       Notation({lost->second}).text_of(lost->second),
+                   "let a step end, or raise within to what may be lost");
 
   std::size_t runs = paths.size();
   for (WalkOrder order = WalkOrder::backwards; runs < fewest_kernel_runs || runs == paths.size();
        order = order == WalkOrder::forwards ? WalkOrder::backwards : WalkOrder::forwards) {
-    KernelLottery again(kernel, order);
+    KernelLottery again(kernel, order, cut_below(within));
     KernelRow now;
     std::size_t run = 0;
     do {
-      const JudgedState to = step(again);
+      const JudgedState to = end_of(again);
       now[to] += again.probability();
       if (run == paths.size()) throw NotEnumerable(chance + "it has more paths than before");
       const Path& before = paths[order == WalkOrder::forwards ? run : paths.size() - 1 - run];

@@ -19,7 +19,7 @@ constexpr std::size_t longest_fraction = 32;
 /// Lines that are held one by one against those of a second run.
 constexpr std::size_t most_lines = 200'000;
 /// Draws after which an improbable path is cut off, and how many of them are shown.
-constexpr std::size_t draws_before_cut = 40, last_draws = 6;
+constexpr std::size_t last_draws = 6;
 /// Answers that are sent ahead of their requests: less than the pipe holds.
 constexpr std::size_t most_bytes_ahead = 32'768;
 
@@ -348,8 +348,6 @@ ProgramStep::Exchange ProgramStep::answered(const json& asked, const std::string
   answers_[line] = exchange;
   return exchange;
 }
-
-Rational cut_below(const Rational& within) { return within / (1U << 20U); }
 
 std::string text_of(const LostPath& lost) { return last_line_of(lost.why) + place_text(lost); }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "lab/enumerate/decision_walk.hpp"
+#include "lab/judge/lost_paths.hpp"
 #include "lab/judge/path_tree.hpp"
 #include "lab/judge/program_requests.hpp"
 
@@ -102,9 +103,6 @@ class Notation {
 std::string text_of(const LostPath& lost);
 /// The same without why.
 std::string place_text(const LostPath& lost);
-/// The probability below which a path that draws on and on is cut off, if so much may be lost; 0
-/// for never.
-reference::Rational cut_below(const reference::Rational& within);
 
 /// The numbers of a path, for the notation of what it is shown with.
 std::vector<reference::Rational> numbers_of(const ProgramPath& path);

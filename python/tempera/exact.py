@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Union
 
 from tempera import _exact
 from tempera.errors import BadInput
-from tempera.wishes import path, several, text, token, whole
+from tempera.wishes import not_empty, path, several, text, token, whole
 from tempera.wishes import text as _checked_text
 
 if TYPE_CHECKING:
@@ -232,7 +232,7 @@ class FiniteModel:
     @classmethod
     def parse(cls, text: str, name: str = "model") -> FiniteModel:
         """Reads the same format from a text. Raises BadInput."""
-        return cls._of(_exact.FiniteModel.parse(_checked_text("text", text), _checked_text("name", name)))
+        return cls._of(_exact.FiniteModel.parse(_checked_text("text", text), not_empty("name", name)))
 
     def __repr__(self) -> str:
         return f"FiniteModel({self.name!r})"

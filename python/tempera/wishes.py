@@ -157,7 +157,15 @@ def path(name: str, value: Any) -> str:
     """A path as a text, from a text or a path object. Raises BadInput."""
     if not isinstance(value, (str, os.PathLike)):
         raise BadInput(name, f"{value!r} is not a path")
-    return text(name, os.fspath(value))
+    return not_empty(name, os.fspath(value))
+
+
+def not_empty(name: str, value: Any) -> str:
+    """A text that says where something is, so that a line about it can begin with it. Raises BadInput."""
+    found = text(name, value)
+    if not found:
+        raise BadInput(name, '"" is empty', "give one that is not")
+    return found
 
 
 def truth(name: str, value: Any) -> bool:

@@ -206,7 +206,7 @@ def _is_same(a, b):
 
 class Tokenizer(PreTrainedTokenizerFast):
     """Texts as a real model has them: decoding joins the words of the vocabulary, and encoding cuts a text into as few words
-    as it can, so that tokens that join to another one do not come back. White space divides texts and is no token; <bos> is
+    as it can, so that tokens that join to another one do not come back. White space only divides texts; <bos> is
     the token before the first, and <pad> pads.
     """
 

@@ -159,6 +159,67 @@ TEST_CASE("a kernel that draws without end is named, with its last draws") {
   CHECK_FALSE(judge(long_one, case_of("four_state")).irreducible);
 }
 
+TEST_CASE("rejection samplers of unbounded length are judged, within what may be lost") {
+  // A record by its probability to the exponent, or none of them, and then once more.
+  const auto sampler = [](int exponent, bool forgives = false) {
+    return [=](const Case& judged, Lottery& lottery) -> Record {
+      const Law p0 = answer_law({judged.model, judged.horizon, {1}});
+      std::vector<Record> records;
+      std::vector<Fraction> weights;
+      Fraction none = 1;
+      for (const auto& [record, probability] : p0) {
+        Fraction weight = 1;
+        for (int i = 0; i < exponent; ++i) weight = weight * probability;
+        records.push_back(record);
+        weights.push_back(weight);
+        none = none - weight;
+      }
+      weights.push_back(none);
+      for (;;) try {
+          const std::size_t winner = lottery.draw(weights);
+          if (winner < records.size()) return records[winner];
+        } catch (...) {
+          if (!forgives) throw;
+          return records.front();  // as if the path that is lost had ended so
+        }
+    };
+  };
+  const auto kernel = [](const Program& program) {
+    return [=](const Case& judged, const State&, Lottery& lottery) -> State {
+      return {program(judged, lottery)};
+    };
+  };
+  const Fraction within(1, 1'000'000);
+  const Case judged = case_of("four_state");
+  CHECK(fault(sampler(2), judged, within).empty());
+  CHECK(fault(sampler(2, true), judged, within).empty());
+  CHECK(fault(sampler(3), judged, within) != "");
+  CHECK(fault(kernel(sampler(2)), judged, within).empty());
+  CHECK(fault(kernel(sampler(3)), judged, within) != "");
+  // A row lacks the mass that is lost, and no other.
+  for (const auto& row : judge(kernel(sampler(2)), judged, within).matrix) {
+    Fraction sum = 0;
+    for (const Fraction& probability : row) sum = sum + probability;
+    CHECK(sum < 1);
+    CHECK(Fraction(1) - sum < within);
+  }
+  CHECK_THROWS_WITH(judge(kernel(sampler(2)), judged),
+                    Catch::Contains("draws without end") && Catch::Contains("within"));
+  const Kernel never = [](const Case&, const State& state, Lottery& lottery) -> State {
+    if (lottery.happens(Fraction(2, 3))) return state;
+    for (;;) lottery.draw({1});
+  };
+  CHECK_THROWS_WITH(judge(never, judged, within),
+                    Catch::Contains("draws without end on paths of probability 1/3"));
+  const Kernel branching = [](const Case&, const State& state, Lottery& lottery) -> State {
+    while (lottery.draw({1, 1, 1}) != 0) {
+    }
+    return state;
+  };
+  CHECK_THROWS_WITH(judge(branching, judged, within),
+                    Catch::Contains("draws without end on more than 2000 paths"));
+}
+
 TEST_CASE("a kernel is judged at every power up to 64") {
   for (const std::string& name : small)
     for (const int power : {16, 63, 64}) {

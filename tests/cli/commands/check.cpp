@@ -835,7 +835,18 @@ TEST_CASE("a program that misbehaves is named, in one line, and nothing is left 
   refused(python("time.sleep(600)"), "hangs: it has written no line for 1 s", " --timeout 1");
   refused(python("os.kill(os.getpid(), 11)"), "Segmentation fault");
   refused(python("sys.exit(3)"), "ends with exit code 3");
-  refused(python("raise ValueError('the reason')"), "ValueError: the reason");
+  refused(python("raise ValueError('the reason')"), "ValueError: the reason\" at ");
+  // The innermost line of the program's own, and not that of the library that it calls.
+  const std::string failing =
+      "import collections\ndef boom():\n    collections.Counter(5)\nboom()\n";
+  const TemporaryFile file(failing);
+  const std::string name = std::filesystem::path(file.path()).filename().string();
+  check_refusal("check --program 'python3 " + file.path() + "'" + four_state,
+                "is not iterable\" at " + name + ":3;");
+  const TemporaryFile unclosed("def step(x):\n    return (\n");
+  check_refusal("check --program 'python3 " + unclosed.path() + "'" + four_state,
+                "was never closed\" at " +
+                    std::filesystem::path(unclosed.path()).filename().string() + ":2;");
   refused(python("print('hello', flush=True)"), "which is no JSON");
   refused(python("ask(more=1)"), "asks for nothing that there is");
   refused(python("ask(draw=[])"), "a draw from nothing");

@@ -127,6 +127,7 @@ TEST_CASE("shards that make no sense are refused in one line") {
   check_refusal(drawn(prompts) + " --shard 3/2 --out " + run, "give I/N with I from 1 to N");
   CHECK_FALSE(fs::exists(run));
   check_refusal("merge " + run, "holds no shard");
+  check_refusal("merge ''", "RUN: \"\" is empty; give the folder of the shards");
   REQUIRE(run_command(drawn(prompts) + " --shard 1/2 --out " + run).exit_code == 0);
   check_refusal(drawn(prompts) + " --shard 1/3 --out " + run,
                 "was dealt to 2 shards, and not to 3");

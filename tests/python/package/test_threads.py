@@ -81,7 +81,7 @@ def test_threads_may_share_a_model(names):
 
 
 def waits_for_its_turn(model, call):
-    """Whether a call asks for a turn while another thread has it, as in a pass, and is not done before that is over."""
+    """True if a call asks for a turn while another thread has it, as in a pass, and ends after that."""
     native().wait_for_turns()
     try:
         asked = model._opened.turns_asked

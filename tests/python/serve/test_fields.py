@@ -231,3 +231,43 @@ def test_batches_take_null_for_every_official_field(tmp_path):
         assert status == 400 and answer["error"]["param"] == "output_expires_after" and "expire" in answer["error"]["message"]
     finally:
         running.stop()
+
+
+def bounds(schema, key):
+    """The least and the most of a field's whole numbers, wherever its schema says them."""
+    if isinstance(schema, list):
+        return [bound for each in schema for bound in bounds(each, key)]
+    if not isinstance(schema, dict):
+        return []
+    own = [schema[key]] if key in schema and schema.get("type") == "integer" else []
+    return own + [bound for each in schema.values() for bound in bounds(each, key)]
+
+
+BASE = {"Completion": ("/v1/completions", {"prompt": "1?", "max_tokens": 2}),
+        "Chat": ("/v1/chat/completions", {"messages": [{"role": "user", "content": "1?"}], "max_completion_tokens": 2, "logprobs": True})}
+SAMPLERS = {"particles": {"sampler": "power-smc", "powers": [2]}}
+
+
+def test_the_document_has_the_limits_that_the_server_has(server):
+    """Beyond each the field is refused by its name; up to it only for what it costs, or for what the rest of the request says."""
+    schemas = server.ask("/openapi.json")[1]["components"]["schemas"]
+    told = 0
+    for holder, outer in (("Completion", None), ("Chat", None), ("Tempera", "Completion")):
+        path, base = BASE[outer or holder]
+        for field, schema in schemas[holder]["properties"].items():
+            for key, step in (("maximum", 1), ("minimum", -1)):
+                for bound in set(bounds(schema, key)) if field not in ("prompt", "messages", "tempera", "best_of") else ():
+                    def ask(value):
+                        inner = {**SAMPLERS.get(field, {"powers": [1, 2], "rounds": 2, "block": 2}), field: value}
+                        if field == "max_tokens" and holder == "Chat":
+                            return server.ask(path, {**{name: given for name, given in base.items() if name != "max_completion_tokens"}, field: value})
+                        return server.ask(path, {**base, **({"tempera": inner} if outer else {field: value})})
+                    status, beyond = ask(bound + step)
+                    assert status == 400 and beyond["error"]["param"].endswith(field), (field, key, bound, beyond)
+                    status, at = ask(bound)
+                    # The rest of the request may refuse a bound; another bound of this field may not.
+                    if status != 200 and (at["error"]["param"] or "").endswith(field):
+                        message = at["error"]["message"]
+                        assert not any(words in message for words in ("give at most", "whole number", "this server's limit")), (field, key, bound, at)
+                    told += 1
+    assert told >= 20
