@@ -32,7 +32,7 @@ class HeldObject {
   nb::object object_;
 };
 
-/// What Python keeps of one cache, by a number. The numbers of those that have ended are told with
+/// Names the state that Python keeps of one cache. The numbers of ended ones are given with
 /// the next pass, so that a cache ends without Python.
 class KeptState {
  public:

@@ -61,7 +61,7 @@ class CalledRows:
 
 
 def write_rows(given: Any, rows: int, size: int, memory: memoryview) -> None:
-    """Writes what a callable gave for `rows` prefixes to the memory of a pass. Raises BadInput for what is no such rows."""
+    """Writes what a callable gave for `rows` prefixes to the memory of a pass. Raises BadInput for all else."""
     array = _array(given)
     if array.dtype.kind not in "fiu" and str(array.dtype) != "bfloat16":
         raise BadInput("next_logits", f"gave numbers of the type {array.dtype}", "give real numbers")
@@ -121,7 +121,7 @@ class NamedTokens:
             number = self._numbers.get(word) if self._names is not None else int(word) if word.isascii() and word.isdigit() else None
             if number is None or number >= self._size:
                 remedy = f"use numbers below {self._size}" if self._names is None else "use the tokens of its vocabulary, separated by spaces"
-                raise BadInput("prompt", f'"{word}" is no token of the model', remedy)
+                raise BadInput("prompt", f'"{word}" is not a token of the model', remedy)
             found.append(number)
         return found
 

@@ -170,7 +170,7 @@ REFUSED = {
     "a name twice": (lambda: tempera.Model.from_callable(uneven, ["a", "a"]), "vocabulary: has a token twice"),
     "a terminal token beyond": (lambda: tempera.Model.from_callable(uneven, 8, terminal=8), "terminal: 8 is outside the vocabulary; use numbers below 8"),
     "no name": (lambda: tempera.Model.from_callable(uneven, ["a", "b"], terminal="c"), "terminal: 'c'"),
-    "no text": (lambda: tempera.Model.from_callable(uneven, 8).sample("1 9", horizon=2), 'prompt: "9" is no token of the model'),
+    "no text": (lambda: tempera.Model.from_callable(uneven, 8).sample("1 9", horizon=2), 'prompt: "9" is not a token of the model'),
     "no conversation": (lambda: tempera.Model.from_callable(uneven, 8).sample([{"role": "user", "content": "1"}], horizon=2), "the model has no conversations"),
     "an encoder beyond": (lambda: tempera.Model.from_callable(uneven, 8, encode=lambda _: [9]).sample("x", horizon=2), "encode: gave token 9, which is outside"),
     "a prompt beyond": (lambda: tempera.Model.from_callable(uneven, 8).sample([9], horizon=2), "9, is outside the vocabulary"),
