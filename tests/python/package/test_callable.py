@@ -209,7 +209,7 @@ class Stopped(Exception):
     pass
 
 
-def test_what_a_callable_raises_comes_out_as_itself_and_the_session_goes_on():
+def test_what_a_callable_raises_comes_out_as_itself_and_no_request_is_lost():
     calls = [0]
 
     def next_logits(prefixes):
