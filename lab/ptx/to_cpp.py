@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
 """Translates PTX to C++ over the primitives of gpu/device/simt: what nvcc compiled, on fibers.
 
-to_cpp.py FILE.ptx NAME PARTS FOLDER   writes FOLDER/NAME_0.cpp … , PARTS files with as many kernels each; FILE.ptx.xz too
+to_cpp.py FILE.ptx NAME PARTS FOLDER   writes FOLDER/NAME_0.cpp … , PARTS files with as many kernels each
 Exit code: 0 translated, 1 the module has what is not known or not allowed, 2 it cannot be read.
 
 rules.py says what is known and what is refused.
 """
 
 import argparse
-import lzma
 import pathlib
 import sys
 
@@ -31,11 +30,6 @@ def translate(name, module, kernels):
     )
 
 
-def read(path):
-    data = pathlib.Path(path).read_bytes()
-    return (lzma.decompress(data) if str(path).endswith(".xz") else data).decode()
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file")
@@ -44,14 +38,14 @@ def main():
     parser.add_argument("folder", type=pathlib.Path)
     options = parser.parse_args()
     try:
-        module = parse(read(options.file))
+        module = parse(pathlib.Path(options.file).read_text())
         for part in range(options.parts):
             name = f"{options.name}_{part}"
             (options.folder / f"{name}.cpp").write_text(translate(name, module, module.kernels[part :: options.parts]))
     except PtxError as error:
         print(f"to_cpp: {options.file}, {error}", file=sys.stderr)
         return 1
-    except (OSError, lzma.LZMAError, UnicodeDecodeError) as error:
+    except (OSError, UnicodeDecodeError) as error:
         print(f"to_cpp: {options.file}: {error}", file=sys.stderr)
         return 2
     return 0

@@ -139,15 +139,14 @@ std::vector<gpu::TokenId> CalledText::encode(std::string_view text,
 }
 
 std::vector<gpu::TokenId> CalledText::encode_chat(std::span<const gpu::ChatMessage> messages,
-                                                  gpu::Thinking thinking,
+                                                  const gpu::ChatArguments& arguments,
                                                   const std::string& /*where*/) const {
   const nb::gil_scoped_acquire python;
   nb::list pairs;
   for (const gpu::ChatMessage& message : messages)
     pairs.append(nb::make_tuple(message.role, message.content));
-  nb::object asked = nb::none();
-  if (thinking != gpu::Thinking::as_published) asked = nb::bool_(thinking == gpu::Thinking::on);
-  return nb::cast<std::vector<gpu::TokenId>>(text_.get().attr("encode_chat")(pairs, asked));
+  return nb::cast<std::vector<gpu::TokenId>>(
+      text_.get().attr("encode_chat")(pairs, arguments.json()));
 }
 
 std::string CalledText::decode(std::span<const gpu::TokenId> tokens) const {

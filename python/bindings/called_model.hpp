@@ -93,14 +93,14 @@ class CalledModel final : public gpu::LanguageModel {
   std::shared_ptr<KeptState::Ended> ended_ = std::make_shared<KeptState::Ended>();
 };
 
-/// The text of a model of Python's, by its methods encode(text), encode_chat(pairs, thinking) and
+/// The text of a model of Python's, by its methods encode(text), encode_chat(pairs, json) and
 /// decode(tokens).
 class CalledText final : public gpu::TokenText {
  public:
   explicit CalledText(nb::object text) : text_(std::move(text)) {}
   std::vector<gpu::TokenId> encode(std::string_view text, const std::string& where) const override;
   std::vector<gpu::TokenId> encode_chat(std::span<const gpu::ChatMessage> messages,
-                                        gpu::Thinking thinking,
+                                        const gpu::ChatArguments& arguments,
                                         const std::string& where) const override;
   std::string decode(std::span<const gpu::TokenId> tokens) const override;
   std::unique_ptr<gpu::TextPieces> pieces() const override;

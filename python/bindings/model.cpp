@@ -4,6 +4,8 @@
 
 #include "gpu/device/device_system.hpp"
 #include "gpu/device/missing_device.hpp"
+#include "gpu/llm/models/hub_model.hpp"
+#include "gpu/llm/models/model_digest.hpp"
 #include "gpu/session/token_scores.hpp"
 #include "python/bindings/bindings.hpp"
 #include "python/bindings/called_model.hpp"
@@ -175,10 +177,10 @@ nb::tuple score(const HeldModel& model, const std::vector<gpu::TokenId>& tokens,
 }
 
 std::vector<gpu::TokenId> encode_chat(const HeldModel& model, const Messages& messages,
-                                      std::optional<bool> thinking) {
+                                      const std::string& arguments) {
   std::vector<gpu::ChatMessage> turns;
   for (const auto& [role, content] : messages) turns.push_back({role, content});
-  return model.opened().encode_chat(turns, wished(thinking), "messages");
+  return model.opened().encode_chat(turns, chat_arguments(arguments), "messages");
 }
 
 }  // namespace
@@ -191,9 +193,8 @@ gpu::PromptWish wished(const Prompt& prompt) {
   return turns;
 }
 
-gpu::Thinking wished(std::optional<bool> thinking) {
-  if (!thinking) return gpu::Thinking::as_published;
-  return *thinking ? gpu::Thinking::on : gpu::Thinking::off;
+gpu::ChatArguments chat_arguments(const std::string& json) {
+  return gpu::ChatArguments::parse(json, "chat_template_kwargs");
 }
 
 std::shared_ptr<Turns> turns_of_new_model() {
@@ -209,7 +210,24 @@ HeldModel::~HeldModel() {
   opened_.reset();
 }
 
+/// Returns path, commit, digest and repository of a name of the Hub; nothing for a path.
+std::optional<nb::tuple> hub_snapshot(const std::string& name_or_path) {
+  const auto snapshot = gpu::find_snapshot(name_or_path);
+  if (!snapshot) return std::nullopt;
+  return nb::make_tuple(snapshot->path.string(), snapshot->commit,
+                        gpu::model_digest(snapshot->path.string()), snapshot->name.repository);
+}
+
+/// Returns the arguments of hub_download.py's download(); nothing if nothing is missing.
+std::optional<nb::tuple> missing_of_hub(const std::string& name_or_path) {
+  const auto name = gpu::missing_snapshot(name_or_path);
+  if (!name) return std::nullopt;
+  return nb::make_tuple(name->repository, name->file, name->revision, gpu::hub_cache().string());
+}
+
 void bind_model(nb::module_& module) {
+  module.def("hub_snapshot", &hub_snapshot, nb::arg("name_or_path"));
+  module.def("missing_of_hub", &missing_of_hub, nb::arg("name_or_path"));
   nb::class_<HeldModel>(module, "OpenedModel", nb::type_slots(model_slots))
       .def_static("open", &open, nb::arg("name_or_path"), nb::arg("arithmetic") = nb::none(),
                   nb::arg("device") = nb::none(), nb::arg("rope_factors") = nb::none(),
@@ -224,6 +242,7 @@ void bind_model(nb::module_& module) {
                    })
       .def_prop_ro("terminal", [](const HeldModel& model) { return model.opened().terminal(); })
       .def_prop_ro("positions", [](const HeldModel& model) { return model.opened().positions(); })
+      .def_prop_ro("turns_asked", [](const HeldModel& model) { return model.turns().asked(); })
       .def_prop_ro("remark", [](const HeldModel& model) { return model.opened().remark(); })
       .def_prop_ro("vocabulary_size",
                    [](const HeldModel& model) { return model.opened().model().vocabulary_size(); })
@@ -233,7 +252,7 @@ void bind_model(nb::module_& module) {
             return model.opened().encode(text, "text");
           },
           nb::arg("text"))
-      .def("encode_chat", &encode_chat, nb::arg("messages"), nb::arg("thinking") = nb::none())
+      .def("encode_chat", &encode_chat, nb::arg("messages"), nb::arg("arguments") = "{}")
       .def(
           "decode",
           [](const HeldModel& held, const std::vector<gpu::TokenId>& tokens) {

@@ -97,6 +97,11 @@ void Turns::unlock() {
   state_->changed.notify_all();
 }
 
+std::uint64_t Turns::asked() const {
+  const std::lock_guard guard(state_->mutex);
+  return state_->last;
+}
+
 void Turns::reset(bool is_locked) {
   state_ = new State;
   state_->last = is_locked ? 1 : 0;

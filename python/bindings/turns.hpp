@@ -41,6 +41,8 @@ class Turns {
   /// @throw BadInput if the thread has the turn already: a model that is called by what computes it
   void lock();
   void unlock();
+  /// How many turns threads have asked for so far.
+  std::uint64_t asked() const;
   bool is_own() const { return owner_ == std::this_thread::get_id(); }
   /// Begins anew in a child; in the turn of this thread, if it had it before it forked.
   void reset(bool is_locked);

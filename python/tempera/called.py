@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
@@ -145,12 +146,12 @@ class CalledText:
         """The tokens of a prompt."""
         return self._tokens("encode", self._encode(given))
 
-    def encode_chat(self, messages: list[tuple[str, str]], thinking: bool | None) -> list[int]:
-        """The tokens of a conversation, up to where the answer begins."""
+    def encode_chat(self, messages: list[tuple[str, str]], arguments: str) -> list[int]:
+        """The tokens of a conversation, up to where the answer begins. arguments: of the chat template, as JSON."""
         if self._chat is None:
             raise BadInput("prompt", "the model has no conversations", "give a text, or open the model with chat=")
         turns = [{"role": role, "content": content} for role, content in messages]
-        return self._tokens("chat", self._chat(turns) if thinking is None else self._chat(turns, thinking))
+        return self._tokens("chat", self._chat(turns, **json.loads(arguments)))
 
     def decode(self, tokens: list[int]) -> str:
         """The text of tokens."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from tempera import errors
 from tempera.native import native
 from tempera.wishes import (
-    LAYOUT, SAMPLER, Powers, Prompt, RunWishes, Tokens, Wishes, check_names, checked, is_one, path, raw_prompt, several, takes, token, truth,
+    LAYOUT, SAMPLER, Powers, Prompt, RunWishes, Tokens, Wishes, chat_arguments, check_names, checked, is_one, path, raw_prompt, several, takes, token, truth,
 )  # fmt: skip
 from tempera.wishes import text as _text
 
@@ -96,6 +96,10 @@ class Model:
         self._device = device
         self._rope_factors = rope_factors
         self.name = name
+        snapshot = None if rows is not None else self._native.hub_snapshot(name)
+        #: The commit of the snapshot, and a digest of its files, for a name of the Hugging Face Hub.
+        self.revision: str | None = None if snapshot is None else snapshot[1]
+        self.digest: str | None = None if snapshot is None else snapshot[2]
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles the name, not the weights: whoever unpickles opens the same files with the same arithmetic.
@@ -105,6 +109,8 @@ class Model:
         if self._rows is not None:
             raise errors.BadInput("model", f"{self.name} is computed by an object of this process and cannot be pickled", "make it in the process that needs it")
         where = os.path.abspath(self.name) if os.path.exists(self.name) else self.name
+        if self.revision is not None:  # a branch of the Hub moves
+            where = f"{where.partition('@')[0]}@{self.revision}"
         return _opened_again, (where, self.arithmetic, self._device, self._rope_factors)
 
     @classmethod
@@ -115,19 +121,24 @@ class Model:
         arithmetic: str | None = None,
         device: str | None = None,
         rope_factors: str | None = None,
+        download: bool = False,
     ) -> Model:
-        """Opens a Hugging Face folder, a GGUF file, or a model that `tempera models` knows by name.
+        """Opens a Hugging Face folder, a GGUF file, a model that `tempera models` knows by name, or one of the Hugging Face
+        Hub, such as "Qwen/Qwen3-8B" or "Qwen/Qwen3-8B@REVISION", that is in the Hub's cache. A path that exists wins.
 
         arithmetic: which bits the logits have; "float32" if none is given.
         device: "host", "cuda" or "cuda:N"; the host if none is given. Kernels for CUDA are in a package that was built
         where nvcc was on the path, and are loaded when they are first asked for.
         rope_factors: "short" or "long", for a model with two sets of rotary factors.
+        download: True downloads a model of the Hub that is not in its cache, if huggingface_hub is installed.
 
         Raises BadInput for files that cannot be used, and for a device of no such name; DeviceError for one that this
         package or this machine lacks.
         """
         name = path("model", name_or_path)
         asked = [None if value is None else _text(label, value) for label, value in (("arithmetic", arithmetic), ("rope_factors", rope_factors))]
+        if truth("download", download):
+            _download(name)
         opened = native(device).OpenedModel.open(name, asked[0], device, asked[1])
         return cls(opened, name, device, rope_factors)
 
@@ -156,7 +167,7 @@ class Model:
 
         vocabulary: |V|, at most 2^18, or the texts of the tokens. terminal: the tokens that end an answer, by number or
         text. encode(text), decode(tokens): the prompt of a text, the text of tokens; if left out, names or numbers of tokens with
-        spaces between. chat(messages[, thinking]): the prompt of a conversation. positions: the most tokens of prompt and
+        spaces between. chat(messages, **arguments): the prompt of a conversation. positions: the most tokens of prompt and
         answer, 0 for any number. arithmetic: what computes the logits, for config.json. digest: what tells these numbers
         from others; a run folder is only resumed by a model that has one.
 
@@ -264,7 +275,8 @@ class Model:
         Further arguments. What is left out is what `tempera sample --help` says. sampler, preset, powers, temperature,
         horizon (T; also max_tokens), block (B), rounds, local_moves, sweeps (one number or one for each stage),
         schedule ("adj" or "deo"), restart_weights, restart_range, output_rung, particles,
-        samples (answers to each prompt), seed, stop, early_rejection, prefetch, confidence, thinking;
+        samples (answers to each prompt), seed, stop, early_rejection, prefetch, confidence;
+        thinking, chat_template_kwargs (what the chat template of a conversation is given: docs/chat_templates.md);
         ids (of the prompts, different ones); batch, under_way, cache_memory (how the work is laid
         out, which changes no answer) and checkpoint_seconds (how often a run folder is forced to the disk);
         progress (True, False, or None for a terminal alone).
@@ -320,6 +332,21 @@ def require_model(model: Any) -> None:
         raise errors.BadInput("model", f"{model!r} is not a model", "give what tempera.Model.open returns")
 
 
+def _download(name: str) -> None:
+    """Downloads what is missing of a model of the Hugging Face Hub. Raises BadInput."""
+    missing = native().missing_of_hub(name)
+    if missing is None:
+        return
+    from tempera.hub_download import download
+
+    try:
+        download(*missing)
+    except ImportError:
+        raise errors.BadInput(name, "cannot be downloaded: huggingface_hub is not installed", "pip install huggingface_hub") from None
+    except Exception as error:
+        raise errors.BadInput(name, f"cannot be downloaded ({error})", "see the name, the network, HF_ENDPOINT and HF_TOKEN") from error
+
+
 def _opened_again(name: str, arithmetic: str | None, device: str | None, rope_factors: str | None) -> Model:
     return Model.open(name, arithmetic=arithmetic, device=device, rope_factors=rope_factors)
 
@@ -356,12 +383,12 @@ class _Wished:
 
     def __init__(self, call: str, prompts: Any, wishes: dict[str, Any], more_layout: Iterable[str] = ()) -> None:
         layout = (*LAYOUT, *more_layout)
-        check_names(wishes, (*layout, *SAMPLER, "thinking", "progress", "ids"), call)
+        check_names(wishes, (*layout, *SAMPLER, "thinking", "chat_template_kwargs", "progress", "ids"), call)
         listed: Iterable[Prompt] = [prompts] if is_one(prompts) else list(prompts)
         self.layout = checked(wishes, layout)
         self.sampler = checked(wishes, SAMPLER)
-        further = checked(wishes, ("thinking", "progress"))
-        self.thinking: bool | None = further.get("thinking")
+        further = checked(wishes, ("thinking", "chat_template_kwargs", "progress"))
+        self.chat_arguments = chat_arguments(further.get("thinking"), further.get("chat_template_kwargs"))
         self.prompts = [raw_prompt(prompt) for prompt in listed]
         self.ids: list[str | None] = [None] if len(self.prompts) == 1 else [str(number) for number in range(len(self.prompts))]
         if wishes.get("ids") is not None:
@@ -419,7 +446,7 @@ def _draw_run(
     if model._rows is not None and model._rows.unstable and os.path.exists(os.path.join(folder, "config.json")) and not os.path.exists(os.path.join(folder, "summary.json")):
         raise errors.BadInput(folder, f"holds a run that cannot be resumed with these bits: {model._rows.unstable}", "or draw it again in another folder")
     model._native.draw_run(
-        model._opened, model.name, folder, resume, wished.prompts, wished.ids, wished.thinking, wished.sampler, answered,
+        model._opened, model.name, folder, resume, wished.prompts, wished.ids, wished.chat_arguments, wished.sampler, answered,
         is_left, **wished.layout,
     )  # fmt: skip
 
@@ -433,7 +460,7 @@ class _Sampling:
         self.confidence = bool(wished.sampler.get("confidence"))
         self.prompt_of: dict[int, int] = {}
         for number, (prompt, identity) in enumerate(zip(wished.prompts, wished.ids, strict=True)):
-            self.prompt_of[self.session.submit(prompt, identity, wished.thinking, wished.sampler)] = number
+            self.prompt_of[self.session.submit(prompt, identity, wished.chat_arguments, wished.sampler)] = number
         self.bar = _bar(wished.total) if wished.is_shown else None
 
     def __enter__(self) -> _Sampling:

@@ -269,8 +269,8 @@ def _forked(texts: Sequence[list[int]], passes: _Passes, after: Any, found: _Com
         beside = cache.fork(len(text))
         found.take(passes([beside], [more])[0], after(text + more), f"{text} + {more} from a fork of all")
         one = more[:1]
-        origin.take(passes([cache], [one])[0], after(text + one), f"{text + one} after forks of it went on")
-        found.take(passes([late], [[]])[0], after(text[:kept]), f"{text[:kept]} from a fork of what had gone on")
+        origin.take(passes([cache], [one])[0], after(text + one), f"{text + one} after forks of it")
+        found.take(passes([late], [[]])[0], after(text[:kept]), f"{text[:kept]} from a fork of a cache with more")
         # The cache that was forked has ended.
         del cache
         found.take(passes([end], [more])[0], after(text + more), f"{text} + {more} from a fork of what has ended")

@@ -1,8 +1,8 @@
 """Models of transformers: what Model.from_transformers makes of a PreTrainedModel and its tokenizer.
 
 The keys and values of rows that were computed together stay together, in the tensors of that batch (_Segment): a row's
-last slots, so that the distance of two slots is that of their tokens, whatever a model's mask does with it. Rows that go
-on together are computed where they are; others are gathered into tensors of their own. A fork is a row that ends earlier.
+last slots, so that the distance of two slots is that of their tokens, whatever a model's mask does with it. Rows that continue
+together are computed where they are; others are gathered into tensors of their own. A fork is a row that ends earlier.
 """
 
 from __future__ import annotations
@@ -400,9 +400,8 @@ def _is_attention(layer: Any) -> bool:
 
 class _TokenizerText(CalledText):
     def __init__(self, tokenizer: Any, size: int) -> None:
-        def chat(messages: list[dict[str, str]], thinking: bool | None = None) -> Any:
-            further = {} if thinking is None else {"enable_thinking": thinking}
-            found = tokenizer.apply_chat_template(messages, add_generation_prompt=True, tokenize=True, return_dict=False, **further)
+        def chat(messages: list[dict[str, str]], **arguments: Any) -> Any:
+            found = tokenizer.apply_chat_template(messages, add_generation_prompt=True, tokenize=True, return_dict=False, **arguments)
             return found[0] if found and isinstance(found[0], list) else found
 
         def decode(tokens: list[int]) -> Any:

@@ -75,9 +75,9 @@ class OpenedModel {
   }
   /// The prompt that a conversation stands for.
   /// @throw BadInput as TokenText::encode_chat
-  std::vector<TokenId> encode_chat(std::span<const ChatMessage> messages, Thinking thinking,
-                                   const std::string& where) const {
-    return parts_.text->encode_chat(messages, thinking, where);
+  std::vector<TokenId> encode_chat(std::span<const ChatMessage> messages,
+                                   const ChatArguments& arguments, const std::string& where) const {
+    return parts_.text->encode_chat(messages, arguments, where);
   }
   /// How its tokens are written and read.
   const TokenText& text() const { return *parts_.text; }

@@ -1,11 +1,11 @@
-"""The forms of answers in tests/fixtures/graders/forms.json, and whether the graders judge them as they are to."""
+"""The forms of answers that tests/fixtures/graders/make_forms.py makes, and whether the graders judge them as they are to."""
 
 from __future__ import annotations
 
 import ast
 import contextlib
 import io
-import json
+import runpy
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +17,7 @@ from tempera.eval.graders.numeric import IntegerGrader, NumericGrader
 from tempera.eval.graders.verdict import Grader
 from tempera.eval.problem import Problem
 
-FILE = Path(__file__).parents[2] / "fixtures/graders/forms.json"
+MAKER = runpy.run_path(str(Path(__file__).parents[2] / "fixtures/graders/make_forms.py"))
 PROMPT = 'def g(x):\n    return x + 1\n\ndef f(x):\n    """Twice x."""\n'
 GRADERS: dict[str, Grader] = {"number": NumericGrader(), "integer": IntegerGrader(), "letter": LetterGrader()}
 
@@ -60,7 +60,7 @@ def _doubles(program: str) -> bool:
 
 
 def forms() -> list[Form]:
-    return [Form(grader, text, answer, bool(right)) for grader, text, answer, right in json.loads(FILE.read_text())]
+    return [Form(grader, text, answer, bool(right)) for grader, text, answer, right in MAKER["ROWS"]]
 
 
 def misjudged(of: list[Form]) -> Iterator[Form]:

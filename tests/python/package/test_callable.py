@@ -190,8 +190,8 @@ def test_what_cannot_be_is_refused(name):
 def test_conversations_and_texts_go_through_the_callables_given():
     heard = []
 
-    def chat(messages, thinking=None):
-        heard.append((messages, thinking))
+    def chat(messages, enable_thinking=None):
+        heard.append((messages, enable_thinking))
         return [1, 2]
 
     model = tempera.Model.from_callable(uneven, 8, chat=chat, decode=lambda tokens: "".join("abcdefgh"[token] for token in tokens), encode=lambda text: ["abcdefgh".index(c) for c in text])

@@ -1,9 +1,9 @@
 """/v1/files and /v1/batches: their protocol, and that a batch outlives its server."""
 import json
 import pathlib
+import re
 import resource
 import signal
-import time
 
 import pytest
 
@@ -141,8 +141,7 @@ ENDLESS = {"powers": [1, 8], "block": 28, "prefetch": 4096, "rounds": 200000, "l
 def test_a_line_that_cannot_end_is_ended_by_cancel_and_does_not_return(folder, tempera):
     running = Server("--batch-folder", folder, "--grace", "0")
     batch = start(running, [line(1, seed=1), line(2, seed=1, n=4, tempera=tempera)])
-    while running.ask("/v1/batches/" + batch["id"])[1]["request_counts"]["completed"] == 0:
-        time.sleep(0.05)
+    wait_until(lambda: running.ask("/v1/batches/" + batch["id"])[1]["request_counts"]["completed"] > 0)
     running.ask(f"/v1/batches/{batch['id']}/cancel", {})
     running.process.kill()  # at once: it may not have heard of it
     running.process.wait(timeout=PATIENCE)
@@ -191,7 +190,11 @@ def test_a_batch_outlives_its_server(folder, faults, how):
     batch = start(running, LONG)
     stops = 0
     while stops < 4:
-        time.sleep(0.15)
+        # A server that has drawn more than the one before it is stopped in another round.
+        def has_drawn():
+            drawn = int(re.search(r"^tempera_decode_tokens_total (\d+)$", running.ask("/metrics")[1], re.M).group(1))
+            return drawn > 300 * stops or running.ask("/v1/batches/" + batch["id"])[1]["status"] == "completed"
+        wait_until(has_drawn)
         if running.ask("/v1/batches/" + batch["id"])[1]["status"] == "completed":
             break
         running.process.send_signal(how)

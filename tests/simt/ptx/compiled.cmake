@@ -22,9 +22,9 @@ endfunction()
 set(folder ${CMAKE_CURRENT_BINARY_DIR}/ptx_planted)
 file(MAKE_DIRECTORY ${folder})
 set(planted ${folder}/planted_0.cpp ${folder}/planted_1.cpp ${folder}/planted_2.cpp ${folder}/all_planted.cpp)
-file(GLOB every_kept CONFIGURE_DEPENDS ${ptx_library}/kept/*.sm_90.ptx.xz)
+file(GLOB every_kept CONFIGURE_DEPENDS ${TEMPERA_KEPT_PTX}/*.sm_90.ptx)
 add_custom_command(OUTPUT ${planted} COMMAND ${Python3_EXECUTABLE} ${ptx}/plants.py ${folder}
-  DEPENDS ${ptx}/plants.py ${ptx_translator} ${every_kept} VERBATIM)
+  DEPENDS ${ptx}/plants.py ${ptx_library}/kept.py ${ptx_translator} ${every_kept} VERBATIM)
 add_library(compiled_planted STATIC ${planted})
 tempera_ptx_options(compiled_planted ${planted})
 
@@ -52,7 +52,7 @@ function(tempera_ptx_kernels library target)
       string(APPEND lists "namespace ${name}_${part} {\nstd::span<const CompiledKernel> kernels();\n}\n")
       string(APPEND addresses "      ${name}_${part}::kernels(),\n")
     endforeach()
-    set(kept ${ptx_library}/kept/${name}.${target}.ptx.xz)
+    set(kept ${TEMPERA_KEPT_PTX}/${name}.${target}.ptx)
     add_custom_command(OUTPUT ${written}
       COMMAND ${Python3_EXECUTABLE} ${ptx_library}/to_cpp.py ${kept} ${name} ${parts} ${folder}
       DEPENDS ${ptx_translator} ${kept} VERBATIM)

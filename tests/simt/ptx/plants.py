@@ -14,10 +14,10 @@ import sys
 
 PTX = pathlib.Path(__file__).resolve().parents[3] / "lab/ptx"
 sys.path.insert(0, str(PTX))
+import kept  # noqa: E402
 from parse_ptx import Address, Immediate, Label, Module, Vector, parse  # noqa: E402
-from to_cpp import read, translate  # noqa: E402
+from to_cpp import translate  # noqa: E402
 
-KEPT = PTX / "kept"
 PARTS = 3
 
 
@@ -172,7 +172,7 @@ def write(folder):
             if number % PARTS != part:
                 continue
             if plant.module not in modules:
-                modules[plant.module] = parse(read(KEPT / f"{plant.module}.sm_90.ptx.xz"))
+                modules[plant.module] = parse(kept.modules()[f"{plant.module}.sm_90.ptx"])
             module = planted(plant, modules[plant.module])
             texts.append(translate(f"planted_{number}", module, module.kernels))
         (pathlib.Path(folder) / f"planted_{part}.cpp").write_text("\n".join(texts))
