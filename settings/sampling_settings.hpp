@@ -42,8 +42,7 @@ struct SamplingSettings : SamplerSettings {
   /// None for a model whose logits are given, and in folders that older versions made: these
   /// computed in float32, and go on in it.
   std::optional<Arithmetic> arithmetic;
-  /// What computes the logits, if the model is an object of a program: only such a program can go
-  /// on with the run.
+  /// The program that computes the logits, if they are not tempera's: only it can resume the run.
   std::optional<ForeignArithmetic> foreign;
   /// The set of rotary factors that the run computes with, if the model has two.
   std::optional<RopeFactors> rope_factors;

@@ -146,7 +146,7 @@ OpenedModels open_models(const SampleOptions& options, const std::vector<gpu::De
   const gpu::SamplingSettings& settings = options.settings;
   if (settings.foreign)
     throw BadInput(options.resume, "is a run of a model of Python's, " + in_quotes(settings.model),
-                   "go on with it there: model.sample(…, out=…, resume=True)");
+                   "resume it there: model.sample(…, out=…, resume=True)");
   const std::string& name = options.resume.empty() ? settings.model : settings.model_path;
   const gpu::PackedWeights packed = packed_weights(options.packed_weights, is_shard);
   OpenedModels opened;

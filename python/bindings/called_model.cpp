@@ -21,7 +21,7 @@ class LentMemory {
     if (!view_.is_valid()) nb::raise_python_error();
   }
   ~LentMemory() {
-    // What was made of it has ended, or an exception holds it: then it is left to that.
+    // Arrays over it have ended. If an exception holds one, the memory is left to that.
     try {
       view_.attr("release")();
     } catch (nb::python_error& error) {

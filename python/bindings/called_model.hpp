@@ -32,7 +32,7 @@ class HeldObject {
   nb::object object_;
 };
 
-/// What Python keeps of one cache, by a number. The numbers of those that have ended are told with
+/// Names the state that Python keeps of one cache. The numbers of ended ones are given with
 /// the next pass, so that a cache ends without Python.
 class KeptState {
  public:
@@ -93,7 +93,7 @@ class CalledModel final : public gpu::LanguageModel {
   std::shared_ptr<KeptState::Ended> ended_ = std::make_shared<KeptState::Ended>();
 };
 
-/// The text of a model of Python's, by its methods encode(text), encode_chat(pairs, thinking) and
+/// The text of a model of Python's, by its methods encode(text), encode_chat(pairs, json) and
 /// decode(tokens).
 class CalledText final : public gpu::TokenText {
  public:

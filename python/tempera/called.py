@@ -62,7 +62,7 @@ class CalledRows:
 
 
 def write_rows(given: Any, rows: int, size: int, memory: memoryview) -> None:
-    """Writes what a callable gave for `rows` prefixes to the memory of a pass. Raises BadInput for what is no such rows."""
+    """Writes what a callable gave for `rows` prefixes to the memory of a pass. Raises BadInput for all else."""
     array = _array(given)
     if array.dtype.kind not in "fiu" and str(array.dtype) != "bfloat16":
         raise BadInput("next_logits", f"gave numbers of the type {array.dtype}", "give real numbers")
@@ -122,7 +122,7 @@ class NamedTokens:
             number = self._numbers.get(word) if self._names is not None else int(word) if word.isascii() and word.isdigit() else None
             if number is None or number >= self._size:
                 remedy = f"use numbers below {self._size}" if self._names is None else "use the tokens of its vocabulary, separated by spaces"
-                raise BadInput("prompt", f'"{word}" is no token of the model', remedy)
+                raise BadInput("prompt", f'"{word}" is not a token of the model', remedy)
             found.append(number)
         return found
 
@@ -147,13 +147,11 @@ class CalledText:
         return self._tokens("encode", self._encode(given))
 
     def encode_chat(self, messages: list[tuple[str, str]], arguments: str) -> list[int]:
-        """The tokens of a conversation, up to where the answer begins."""
-        further = json.loads(arguments)
-        thinking = further.pop("enable_thinking", None)
+        """The tokens of a conversation, up to where the answer begins. arguments: of the chat template, as JSON."""
         if self._chat is None:
             raise BadInput("prompt", "the model has no conversations", "give a text, or open the model with chat=")
         turns = [{"role": role, "content": content} for role, content in messages]
-        return self._tokens("chat", self._chat(turns, *([] if thinking is None else [thinking]), **further))
+        return self._tokens("chat", self._chat(turns, **json.loads(arguments)))
 
     def decode(self, tokens: list[int]) -> str:
         """The text of tokens."""

@@ -158,7 +158,7 @@ def fault(step: Step, model: FiniteModel, horizon: int = 2, powers: Sequence[Exa
 def model(
     judged: Model, *, prompts: Iterable[Sequence[int]] | None = None, length: int = 16, rows: int = 5, seed: int = 0, within: float | None = None
 ) -> ModelVerdict:
-    """Judges a model: whether a row of its logits depends on its tokens alone, as every sampler needs it.
+    """Judges a model: a row of its logits must depend on its tokens alone, as every sampler needs it.
 
     Each claim compares rows with those of a fresh pass over the same tokens, alone: a second fresh pass (repeatability), a
     prefix in pieces (split), forks and what they were forked from (fork, origin), several rows at once (batch). `numbers` looks for

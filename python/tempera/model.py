@@ -162,12 +162,12 @@ class Model:
         next_logits: takes n prefixes, prompt included, each a list of tokens, and returns the logits of the token after
         each: [n, |V|], as a NumPy array, a tensor of torch, what has `__dlpack__`, or a list of rows. -inf forbids a token.
         It is called once a pass, in one thread at a time, which holds the GIL. The same prefix must have the same logits,
-        whatever is beside it: tempera.check.model says whether it has. What it raises comes out of the call that needed
-        the pass, and the session goes on with that pass if it is called again.
+        whatever is beside it: tempera.check.model says whether it has. Its exceptions come out of the call that needed
+        the pass, and the session makes that pass again if it is called again.
 
         vocabulary: |V|, at most 2^18, or the texts of the tokens. terminal: the tokens that end an answer, by number or
         text. encode(text), decode(tokens): the prompt of a text, the text of tokens; if left out, names or numbers of tokens with
-        spaces between. chat(messages[, thinking][, **chat_template_kwargs]): the prompt of a conversation. positions: the most tokens of prompt and
+        spaces between. chat(messages, **arguments): the prompt of a conversation. positions: the most tokens of prompt and
         answer, 0 for any number. arithmetic: what computes the logits, for config.json. digest: what tells these numbers
         from others; a run folder is only resumed by a model that has one.
 
@@ -201,7 +201,7 @@ class Model:
         computed beside a row, with "fresh" on its tokens alone. tempera.check.model says by how much. So a run
         folder is only resumed with "fresh" and a digest.
 
-        Raises BadInput for a model that is no decoder, or is in training mode.
+        Raises BadInput unless the model is a decoder in evaluation mode.
         """
         from tempera.of_transformers import open_transformers
 

@@ -1,4 +1,4 @@
-"""Judging a model: whether a row of its logits depends on its tokens alone, and by how much it does not."""
+"""Judging a model: a row of its logits must depend on its tokens alone, and each deviation has a size."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from tempera.wishes import number, several, token, whole
 if TYPE_CHECKING:
     from tempera.model import Model
 
-#: What is compared, in the order of the table.
+#: The claims, in the order of the table.
 _CLAIMS = {
     "repeatability": "a fresh pass twice",
     "split": "a prefix token by token, and in pieces, against whole",
-    "fork": "a fork that goes on with other tokens against a fresh pass",
-    "origin": "what was forked from, as it goes on, against a fresh pass",
+    "fork": "a fork, after other tokens, against a fresh pass",
+    "origin": "the cache that was forked, after more tokens, against a fresh pass",
     "batch": "rows of several lengths together against each alone",
     "numbers": "no NaN, no +inf, and a token that is allowed",
     "vocabulary": "terminal and encoded tokens are below |V|, and texts decode",
@@ -30,7 +30,7 @@ _CLAIMS = {
 
 @dataclass(frozen=True)
 class Finding:
-    """What was found of one claim."""
+    """The findings on one claim."""
 
     claim: str  #: "fork", "batch", …
     rows: int  #: that were compared
@@ -42,13 +42,13 @@ class Finding:
 
     @property
     def sound(self) -> bool:
-        """Whether no difference is above what counts as rounding."""
+        """True if no difference is larger than rounding."""
         return self.unequal == 0 or (self.claim not in ("numbers", "vocabulary") and self.logit <= self.allowed)
 
 
 @dataclass(frozen=True)
 class ModelVerdict:
-    """What was found of a model. `print(verdict)` shows a table, and `verdict.to_json()` the numbers."""
+    """The findings on a model. `print(verdict)` shows a table, and `verdict.to_json()` the numbers."""
 
     model: str
     arithmetic: str | None
@@ -57,12 +57,12 @@ class ModelVerdict:
 
     @property
     def equal(self) -> bool:
-        """Whether all rows are equal bit for bit: then no answer depends on batch, cache or load."""
+        """True if all rows are equal bit for bit: then no answer depends on batch, cache or load."""
         return all(finding.unequal == 0 for finding in self.findings)
 
     @property
     def sound(self) -> bool:
-        """Whether rows differ by rounding at most."""
+        """True if rows differ by rounding at most."""
         return all(finding.sound for finding in self.findings)
 
     def __getitem__(self, claim: str) -> Finding:
@@ -164,7 +164,7 @@ class _Passes:
 
 
 def judge(model: Model, prompts: Iterable[Sequence[int]] | None, length: int, rows: int, seed: int, within: float | None) -> ModelVerdict:
-    """What tempera.check.model gives."""
+    """Computes the verdict of tempera.check.model."""
     length, rows = whole("length", length, 4, 2**16), whole("rows", rows, 2, 2**10)
     if model.positions:
         length = min(length, model.positions)
@@ -269,16 +269,16 @@ def _forked(texts: Sequence[list[int]], passes: _Passes, after: Any, found: _Com
         beside = cache.fork(len(text))
         found.take(passes([beside], [more])[0], after(text + more), f"{text} + {more} from a fork of all")
         one = more[:1]
-        origin.take(passes([cache], [one])[0], after(text + one), f"{text + one} after forks of it went on")
-        found.take(passes([late], [[]])[0], after(text[:kept]), f"{text[:kept]} from a fork of what had gone on")
-        # What was forked from has ended.
+        origin.take(passes([cache], [one])[0], after(text + one), f"{text + one} after forks of it")
+        found.take(passes([late], [[]])[0], after(text[:kept]), f"{text[:kept]} from a fork of a cache with more")
+        # The cache that was forked has ended.
         del cache
         found.take(passes([end], [more])[0], after(text + more), f"{text} + {more} from a fork of what has ended")
 
 
 def _together(texts: Sequence[list[int]], passes: _Passes, after: Any, found: _Compared, chance: random.Random) -> None:
     caches = [passes.empty() for _ in texts]
-    # Of several lengths, all at once; then step by step, beside others that come and go.
+    # Several lengths, all at once; then step by step, beside others that come and go.
     for text, row in zip(texts, passes(caches, [text[: 1 + len(text) // 2] for text in texts]), strict=True):
         found.take(row, after(text[: 1 + len(text) // 2]), f"{text[: 1 + len(text) // 2]} beside others")
     for _ in range(max(map(len, texts))):

@@ -1,8 +1,8 @@
 """Models of transformers: what Model.from_transformers makes of a PreTrainedModel and its tokenizer.
 
 The keys and values of rows that were computed together stay together, in the tensors of that batch (_Segment): a row's
-last slots, so that the distance of two slots is that of their tokens, whatever a model's mask does with it. Rows that go
-on together are computed where they are; others are gathered into tensors of their own. A fork is a row that ends earlier.
+last slots, so that the distance of two slots is that of their tokens, whatever a model's mask does with it. Rows that continue
+together are computed where they are; others are gathered into tensors of their own. A fork is a row that ends earlier.
 """
 
 from __future__ import annotations
@@ -164,7 +164,7 @@ class AttentionRows(_RowsOfModel):
             yield self._forward_group(passes, rows, new)
 
     def _begins(self, one: Pass) -> bool:
-        """Whether what a pass begins from is here."""
+        """True if the state that a pass begins from is here."""
         _, source, packed, new = one
         known = self._states.get(source)
         return known is not None and known.length >= len(packed) // 4 - max(new, 1)
@@ -284,7 +284,7 @@ _MOST_STEPS = 16
 
 @dataclass(eq=False)
 class _Recurrent:
-    """What a recurrent or hybrid model keeps of a prefix, and the logits after it."""
+    """The cache of a recurrent or hybrid model after a prefix, and the logits there."""
 
     cache: Any
     length: int
@@ -325,7 +325,7 @@ class RecurrentRows(_RowsOfModel):
             begins = known is not None and 0 < new <= _MOST_STEPS and known.length == len(tokens) - new
             cache = None
             if known is not None and begins:
-                # Written to from here on, also by a pass that fails: the state that goes on keeps nothing else.
+                # A pass writes to it, also one that fails.
                 cache = known.cache if source == own and known.users == 1 else copy.deepcopy(known.cache)
             self._drop(own)
             pieces = [[one] for one in tokens[len(tokens) - new :]] if begins else [tokens]
@@ -340,7 +340,7 @@ def _require_model(model: Any) -> None:
         raise BadInput("model", "is vLLM's", "open the same folder with tempera.Model.open or transformers: docs/python_models.md says why")
     for name in ("forward", "config", "get_output_embeddings", "device"):
         if not hasattr(model, name):
-            raise BadInput("model", f"{type(model).__name__} is no PreTrainedModel of transformers", "give one, or tempera.Model.from_callable")
+            raise BadInput("model", f"{type(model).__name__} is not a PreTrainedModel of transformers", "give one, or tempera.Model.from_callable")
     if getattr(model.config, "is_encoder_decoder", False):
         raise BadInput("model", f"{type(model).__name__} has an encoder and a decoder", "give a decoder alone, such as AutoModelForCausalLM opens")
     if model.get_output_embeddings() is None:
@@ -368,7 +368,7 @@ def _rows_of(model: Any, cache: str, digest: str | None) -> tuple[Rows, int]:
 
 
 def _is_right(rows: Rows, forward: _Forward, size: int) -> bool:
-    """Whether rows that go on from a cache, and from a fork of it, are those of a fresh pass as far as rounding can tell."""
+    """True if rows after a cache, and after a fork of it, are those of a fresh pass as far as rounding can tell."""
     whole_row = [number * 7 % size for number in range(1, 8)]
     memory = np.zeros((1, size), np.float32)
 
@@ -401,11 +401,10 @@ def _is_attention(layer: Any) -> bool:
 
 class _TokenizerText(CalledText):
     def __init__(self, tokenizer: Any, size: int) -> None:
-        def chat(messages: list[dict[str, str]], thinking: bool | None = None, **arguments: Any) -> Any:
-            further = arguments if thinking is None else {**arguments, "enable_thinking": thinking}
-            if "strftime_now" in further:
-                further["strftime_now"] = datetime.datetime.fromisoformat(further["strftime_now"]).strftime
-            found = tokenizer.apply_chat_template(messages, add_generation_prompt=True, tokenize=True, return_dict=False, **further)
+        def chat(messages: list[dict[str, str]], **arguments: Any) -> Any:
+            if "strftime_now" in arguments:
+                arguments["strftime_now"] = datetime.datetime.fromisoformat(arguments["strftime_now"]).strftime
+            found = tokenizer.apply_chat_template(messages, add_generation_prompt=True, tokenize=True, return_dict=False, **arguments)
             return found[0] if found and isinstance(found[0], list) else found
 
         def decode(tokens: list[int]) -> Any:
@@ -430,7 +429,7 @@ def open_transformers(native: Any, model: Any, tokenizer: Any, terminal: Any, po
     if cache not in ("auto", "fresh"):
         raise BadInput("cache", f"{cache!r} is not known", 'give "auto" or "fresh"')
     if tokenizer is not None and not (callable(tokenizer) and hasattr(tokenizer, "decode")):
-        raise BadInput("tokenizer", f"{tokenizer!r} is no tokenizer of transformers", "give what AutoTokenizer.from_pretrained returns")
+        raise BadInput("tokenizer", f"{tokenizer!r} is not a tokenizer of transformers", "give what AutoTokenizer.from_pretrained returns")
     given_digest = None if digest is None else text("digest", digest)
     rows, size = _rows_of(model, cache, given_digest)
     config = model.config.get_text_config() if hasattr(model.config, "get_text_config") else model.config

@@ -215,7 +215,7 @@ def test_a_pass_that_fails_leaves_the_session_usable(models):
 
 
 class Tokenizer:
-    """What from_transformers asks of a tokenizer."""
+    """A tokenizer as from_transformers uses it."""
 
     eos_token_id = 2
     chat_template = "{{ messages }}"
@@ -244,7 +244,7 @@ def test_a_tokenizer_writes_texts_and_conversations(models):
 
 def test_what_is_no_decoder_is_refused(models):
     refused = {
-        "is no PreTrainedModel": object(),
+        "is not a PreTrainedModel": object(),
         "an encoder and a decoder": transformers.T5ForConditionalGeneration(transformers.T5Config(vocab_size=11, d_model=8, d_ff=8, d_kv=4, num_layers=1, num_heads=2)),
         "gives no logits of tokens": models["Llama"].model,
         "is in training mode": copy.deepcopy(models["Llama"]).train(),
@@ -252,7 +252,7 @@ def test_what_is_no_decoder_is_refused(models):
     for line, model in refused.items():
         with pytest.raises(tempera.BadInput, match=line):
             tempera.Model.from_transformers(model)
-    for wrong, line in (({"cache": "x"}, 'give "auto" or "fresh"'), ({"terminal": 99}, "outside the vocabulary"), ({"tokenizer": 3}, "no tokenizer")):
+    for wrong, line in (({"cache": "x"}, 'give "auto" or "fresh"'), ({"terminal": 99}, "outside the vocabulary"), ({"tokenizer": 3}, "not a tokenizer")):
         with pytest.raises(tempera.BadInput, match=line):
             tempera.Model.from_transformers(models["Llama"], **wrong)
     with pytest.raises(tempera.BadInput, match="at least one token"):
@@ -282,7 +282,7 @@ def positions_by_slot(rows, monkeypatch):
 
 
 def state_not_copied(rows, monkeypatch):
-    """A fork goes on in the state that it was forked from."""
+    """A fork writes to the state that it was forked from."""
     monkeypatch.setattr(of_transformers.copy, "deepcopy", lambda cache: cache)
 
 

@@ -16,7 +16,7 @@
 
 namespace tempera::gpu {
 
-/// What computes the logits of a model that tempera does not compute itself.
+/// The program that computes a model which tempera does not compute itself.
 struct ForeignArithmetic {
   std::string name;                   ///< such as "torch 2.15.0 on cpu, float32"
   std::optional<std::string> digest;  ///< of the model, as its user gives it
@@ -36,7 +36,7 @@ class OpenedModel {
     bool accepts_empty_prompt = false;      ///< whether it has a law without any prompt
     bool undefined_after_terminal = false;  ///< whether it has no law after a terminal token
     std::optional<Arithmetic> arithmetic;   ///< of its logits; none if they are given
-    /// What computes the logits, for people and config.json, if it is a program of the user's.
+    /// Names a program of the user's that computes the logits, for people and config.json.
     std::optional<ForeignArithmetic> foreign = std::nullopt;
     std::string remark;  ///< what its user should know
     /// The set of rotary factors that it computes with, if the model has two.

@@ -170,7 +170,7 @@ REFUSED = {
     "a name twice": (lambda: tempera.Model.from_callable(uneven, ["a", "a"]), "vocabulary: has a token twice"),
     "a terminal token beyond": (lambda: tempera.Model.from_callable(uneven, 8, terminal=8), "terminal: 8 is outside the vocabulary; use numbers below 8"),
     "no name": (lambda: tempera.Model.from_callable(uneven, ["a", "b"], terminal="c"), "terminal: 'c'"),
-    "no text": (lambda: tempera.Model.from_callable(uneven, 8).sample("1 9", horizon=2), 'prompt: "9" is no token of the model'),
+    "no text": (lambda: tempera.Model.from_callable(uneven, 8).sample("1 9", horizon=2), 'prompt: "9" is not a token of the model'),
     "no conversation": (lambda: tempera.Model.from_callable(uneven, 8).sample([{"role": "user", "content": "1"}], horizon=2), "the model has no conversations"),
     "an encoder beyond": (lambda: tempera.Model.from_callable(uneven, 8, encode=lambda _: [9]).sample("x", horizon=2), "encode: gave token 9, which is outside"),
     "a prompt beyond": (lambda: tempera.Model.from_callable(uneven, 8).sample([9], horizon=2), "9, is outside the vocabulary"),
@@ -190,8 +190,8 @@ def test_what_cannot_be_is_refused(name):
 def test_conversations_and_texts_go_through_the_callables_given():
     heard = []
 
-    def chat(messages, thinking=None):
-        heard.append((messages, thinking))
+    def chat(messages, enable_thinking=None):
+        heard.append((messages, enable_thinking))
         return [1, 2]
 
     model = tempera.Model.from_callable(uneven, 8, chat=chat, decode=lambda tokens: "".join("abcdefgh"[token] for token in tokens), encode=lambda text: ["abcdefgh".index(c) for c in text])
@@ -209,7 +209,7 @@ class Stopped(Exception):
     pass
 
 
-def test_what_a_callable_raises_comes_out_as_itself_and_the_session_goes_on():
+def test_what_a_callable_raises_comes_out_as_itself_and_no_request_is_lost():
     calls = [0]
 
     def next_logits(prefixes):
