@@ -21,9 +21,10 @@ BadInput not_json(const std::string& where, std::string_view text, std::size_t b
   const auto line = 1 + std::count(before.begin(), before.end(), '\n');
   const std::size_t column = before.size() - (before.rfind('\n') + 1) + 1;  // npos + 1 is 0
   // The text may itself be a line of a file, which `where` then names.
-  if (const std::size_t named = where.rfind(", line ");
-      named != std::string::npos &&
-      where.find_first_not_of("0123456789", named + 7) == std::string::npos)
+  constexpr std::string_view line_of = "line ";
+  const std::size_t number = where.find_last_not_of("0123456789") + 1;  // npos + 1 is 0
+  const std::string_view before_number = std::string_view(where).substr(0, number);
+  if (number < where.size() && (before_number == line_of || before_number.ends_with(", line ")))
     return {where, "column " + std::to_string(column) + " is not valid JSON in UTF-8", remedy};
   return {where + ", line " + std::to_string(line) + ", column " + std::to_string(column),
           "not valid JSON in UTF-8", remedy};

@@ -82,9 +82,9 @@ int main(int count, char** arguments) {
   std::vector<std::vector<gpu::Prompt>> groups;
   if (is_named) {
     for (const gpu::PromptLine& line : gpu::read_prompt_file(arguments[2]))
-      groups.push_back({{model.encode_chat(std::vector<gpu::ChatMessage>{{"user", line.text}},
-                                           gpu::Thinking::as_published, line.where),
-                         gpu::prompt_number(line.id)}});
+      groups.push_back(
+          {{model.encode_chat(std::vector<gpu::ChatMessage>{{"user", line.text}}, {}, line.where),
+            gpu::prompt_number(line.id)}});
   } else {
     groups.emplace_back();
     for (const char* text : {"4+7+9+3?", "3+9+2+1+7+2+3+3?", "8+6+2+5+1+9?", "1+1?"})

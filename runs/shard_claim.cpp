@@ -96,7 +96,7 @@ ShardClaim::ShardClaim(const fs::path& run, const Shard& shard,
     : folder_(run / "claims"),
       shard_(shard),
       shard_folder_(run / shard.folder_name()),
-      times_(times) {
+      times_(std::move(times)) {
   Disk::real().make_folders(folder_);
   std::optional<std::uint64_t> silent_at;
   for (generation_ = 1; !try_to_make(generation_); ++generation_)
@@ -106,7 +106,7 @@ ShardClaim::ShardClaim(const fs::path& run, const Shard& shard,
   beat(false);
   thread_ = std::thread([this] { beat_until_end(); });
   // It counted before it could see this claim, and looks for one only when it counts again.
-  if (may_live) std::this_thread::sleep_for(times_.patience / 2);
+  if (may_live) times_.wait(times_.patience / 2);
 }
 
 ShardClaim::~ShardClaim() {
@@ -164,7 +164,7 @@ std::optional<std::uint64_t> ShardClaim::wait_for_end(
         seconds + " whether it is at work");
   const auto begin = steady_clock::now();
   while (steady_clock::now() - begin < times_.patience) {
-    std::this_thread::sleep_for(times_.beat / 8);
+    times_.wait(times_.beat / 8);
     const Owner now = Owner::read(file(generation));
     if (is_sure(now)) return std::nullopt;
     if (now.beats > first.beats) refuse(now);

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "base/disk.hpp"
 #include "base/error.hpp"
@@ -22,6 +23,10 @@ struct ClaimTimes {
   std::chrono::milliseconds beat{3000};  ///< how often an owner shows that it lives
   /// How long another machine looks at a claim that shows no life before it takes the shard over.
   std::chrono::milliseconds patience{30000};
+  /// How a newcomer waits.
+  std::function<void(std::chrono::milliseconds)> wait = [](std::chrono::milliseconds time) {
+    std::this_thread::sleep_for(time);
+  };
 };
 
 /// Another process has taken the shard over, because this one seemed dead: it must write no more.

@@ -38,7 +38,7 @@ ShardFolder::ShardFolder(fs::path run, const Shard& shard,
     : run_(std::move(run)), shard_(shard), path_(run_ / shard.folder_name()) {
   require_same_number(run_, shard_);
   if (is_there(path_ / "summary.json")) return;
-  claim_.emplace(run_, shard_, say, times);
+  claim_.emplace(run_, shard_, say, std::move(times));
   disk_.emplace(*claim_);
 }
 

@@ -63,8 +63,13 @@ class Server::Work {
             session_, [this] { return after_turn(); }, [this] { free_memory(); }),
         http_(options_.host, options_.port, handlers(), limits_of(options_)),
         intake_({.jobs = options_.most_choices + IntakeLimits{}.threads}) {
+    // Two states of one repository differ in this; twelve digits are enough for a commit of Git.
+    const std::string revision =
+        options_.revision.empty()
+            ? ""
+            : "@" + options_.revision.substr(0, 12) + "-" + options_.model_digest.substr(0, 12);
     identity_.fingerprint =
-        identity_.model + "-" + identity_.arithmetic + "-tempera-" + options_.version;
+        identity_.model + revision + "-" + identity_.arithmetic + "-tempera-" + options_.version;
     if (options_.batch_folder)
       batches_ = std::make_unique<Batches>(
           *options_.batch_folder,
@@ -200,9 +205,9 @@ class Server::Work {
     if (on("POST", "/v1/completions")) return generate(exchange, false);
     if (on("POST", "/v1/chat/completions")) return generate(exchange, true);
     if (on("POST", "/tokenize"))
-      return later(exchange, [this](auto& body) { return tokenize(body); });
+      return later(exchange, [this](auto& body, auto text) { return tokenize(body, text); });
     if (on("POST", "/detokenize"))
-      return later(exchange, [this](auto& body) { return detokenize(body); });
+      return later(exchange, [this](auto& body, auto /*text*/) { return detokenize(body); });
     if (is_batch_path(request.path)) return batch_request(exchange);
     exchange->respond(allowed.empty() ? no_such_path(request.path) : wrong_method(allowed));
   }
@@ -223,6 +228,10 @@ class Server::Work {
                        {"created", started_},
                        {"owned_by", "tempera"},
                        {"arithmetic", identity_.arithmetic}};
+    if (!options_.revision.empty()) {
+      entry["revision"] = options_.revision;
+      entry["digest"] = options_.model_digest;
+    }
     if (model_.positions() > 0) entry["max_model_len"] = model_.positions();
     return entry;
   }
@@ -272,12 +281,13 @@ class Server::Work {
     }
   }
 
-  HttpResponse tokenize(const JsonObject& body) const {
-    body.only({"model", "prompt", "add_special_tokens", "messages", "return_token_strs"});
+  HttpResponse tokenize(const JsonObject& body, std::string_view text) const {
+    body.only({"model", "prompt", "add_special_tokens", "messages", "chat_template_kwargs",
+               "return_token_strs"});
     require_model(body.optional_text("model").value_or(""), identity_);
     std::vector<gpu::TokenId> tokens;
     if (body.has("messages")) {
-      tokens = model_.encode_chat(read_messages(body), gpu::Thinking::as_published, "messages");
+      tokens = model_.encode_chat(read_messages(body), read_chat_arguments(body, text), "messages");
     } else {
       tokens = model_.encode(body.text("prompt"), "prompt");
       const auto beginning = beginning_tokens();
@@ -307,10 +317,10 @@ class Server::Work {
 
   /// Answers from a parsed body on the intake's thread.
   void later(const std::shared_ptr<Exchange>& exchange,
-             std::function<HttpResponse(const JsonObject&)> answer) {
+             std::function<HttpResponse(const JsonObject&, std::string_view)> answer) {
     on_intake(exchange, [this, answer = std::move(answer)](const HttpRequest& request) {
       const json parsed = parse_body(request.body);
-      return answer(JsonObject(parsed, "body"));
+      return answer(JsonObject(parsed, "body"), request.body);
     });
   }
 
@@ -343,15 +353,20 @@ class Server::Work {
   void on_intake(const std::shared_ptr<Exchange>& exchange,
                  std::function<HttpResponse(const HttpRequest&)> answer) {
     const bool taken = intake_.post(exchange, [this, exchange, answer = std::move(answer)](auto&) {
-      try {
-        exchange->respond(answer(exchange->request()));
-      } catch (const OtherModel& error) {
-        exchange->respond(error_response(404, error.what(), "model"));
-      } catch (const BadInput& error) {
-        exchange->respond(bad_input(error));
-      } catch (const std::exception& error) {
-        exchange->respond(error_response(500, identity_.without_paths(error.what())));
-      }
+      const auto response = [&]() -> HttpResponse {
+        try {
+          return answer(exchange->request());
+        } catch (const OtherModel& error) {
+          return error_response(404, error.what(), "model");
+        } catch (const BadInput& error) {
+          return bad_input(error);
+        } catch (const std::exception& error) {
+          return error_response(500, identity_.without_paths(error.what()));
+        }
+      }();
+      // A client that reads slowly holds its answer, and no body beside it.
+      exchange->drop_body();
+      exchange->respond(response);
     });
     if (!taken) exchange->respond(error_response(429, "too many requests wait; try again later"));
   }

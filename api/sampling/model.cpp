@@ -39,7 +39,7 @@ std::vector<TokenId> Model::encode(const std::string& text) const {
 std::vector<TokenId> Model::encode(std::span<const Message> conversation) const {
   std::vector<gpu::ChatMessage> messages;
   for (const Message& message : conversation) messages.push_back({message.role, message.content});
-  return parts_->opened.encode_chat(messages, gpu::Thinking::as_published, "conversation");
+  return parts_->opened.encode_chat(messages, gpu::ChatArguments(), "conversation");
 }
 std::string Model::decode(std::span<const TokenId> tokens) const {
   return parts_->opened.decode(tokens);

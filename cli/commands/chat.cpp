@@ -43,6 +43,7 @@ struct ChatCommandOptions {
   std::optional<gpu::RopeFactors> rope_factors;
   std::size_t threads = 0;  ///< 0: as many as there are
   bool json = false;
+  bool download = false;
   ChatOptions chat;
   SamplerFlags sampler;
 };
@@ -180,9 +181,10 @@ void run_chat(const ChatCommandOptions& options) {
   }
   messages = options.chat.with_system(std::move(messages), where);
   end_on_interrupt("");
+  obtain_if_asked(options.download, options.model);
   const gpu::OpenedModel model =
       open_model(options.model, options.arithmetic, options.rope_factors);
-  Conversation conversation(model, wish, options.chat.thinking(), std::move(messages));
+  Conversation conversation(model, wish, options.chat.arguments(), std::move(messages));
   ChatLoop(conversation, options.json).run();
 }
 
@@ -195,6 +197,7 @@ void add_chat(CLI::App& app) {
   CLI::Option* model =
       add_text(*command, "--model", options->model, "MODEL",
                "Hugging Face folder, GGUF file, or name of a model (see tempera models)");
+  add_download(*command, options->download);
   options->chat.add_conversation_to(*command);
   options->sampler.add_to(*command);
   add_device(*command, options->device);

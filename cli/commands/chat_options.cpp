@@ -36,14 +36,19 @@ void ChatOptions::add_texts_to(CLI::App& command, const std::string& condition) 
   thinking_option_ =
       add_choice(command, "--thinking", choice_, {"on", "off"},
                  condition +
-                     "whether the model thinks first, if its family leaves that open "
-                     "(default: as its template has it)");
+                     "whether the model thinks first, if its template asks: \"enable_thinking\" "
+                     "of --chat-template-kwargs (default: as the template has it)");
+  arguments_option_ =
+      add_text(command, "--chat-template-kwargs", arguments_, "JSON",
+               condition +
+                   "what its chat template is given beside the messages, an object such as "
+                   "{\"reasoning_effort\": \"low\"}; \"strftime_now\" is the date that it writes");
 }
 
 void ChatOptions::check() const {
   if (chat_option_ == nullptr || (messages_option_ != nullptr && messages_option_->count() > 0))
     return;
-  for (const CLI::Option* option : {thinking_option_, system_option_})
+  for (const CLI::Option* option : {thinking_option_, arguments_option_, system_option_})
     if (option->count() > 0)
       require(*chat_option_, option->get_name() + " is about a conversation: give --chat");
 }
@@ -68,9 +73,17 @@ gpu::PromptWish ChatOptions::prompt_of(const gpu::PromptLine& line) const {
   return with_system({{"user", line.text}}, line.where);
 }
 
-gpu::Thinking ChatOptions::thinking() const {
-  if (choice_.empty()) return gpu::Thinking::as_published;
-  return choice_ == "on" ? gpu::Thinking::on : gpu::Thinking::off;
+gpu::ChatArguments ChatOptions::arguments() const {
+  gpu::ChatArguments arguments;
+  if (!arguments_.empty())
+    arguments = gpu::ChatArguments::parse(arguments_, "--chat-template-kwargs");
+  if (choice_.empty()) return arguments;
+  const bool thinks = choice_ == "on";
+  if (arguments.thinking().value_or(thinks) != thinks)
+    throw BadInput("--thinking", "differs from \"enable_thinking\" of --chat-template-kwargs",
+                   "give one of the two");
+  arguments.add_thinking(thinks);
+  return arguments;
 }
 
 }  // namespace tempera::cli

@@ -9,23 +9,26 @@
 
 namespace tempera::cli {
 
-/// Whether a prompt is a conversation, and how it is written: --chat, --system, --thinking, and for
-/// some commands --messages.
+/// Says if a prompt is a conversation, and how it is written: --chat, --system, --thinking,
+/// --chat-template-kwargs, and for some commands --messages.
 class ChatOptions {
  public:
-  /// Declares --chat, --system and --thinking of `command`; this object must outlive it.
+  /// Declares --chat, --system, --thinking and --chat-template-kwargs of `command`; this object
+  /// must outlive it.
   void add_to(CLI::App& command);
   /// Declares --messages too, after add_to.
   CLI::Option* add_messages_to(CLI::App& command);
-  /// Declares what a command that always holds a conversation takes: --messages, --system and
-  /// --thinking.
+  /// Declares what a command that always holds a conversation takes: --messages, --system,
+  /// --thinking and --chat-template-kwargs.
   void add_conversation_to(CLI::App& command);
-  /// @throw BadInput if --system or --thinking is given and no conversation is
+  /// @throw BadInput if one of the others is given and no conversation is
   void check() const;
 
   /// Whether every text is the user's turn of a conversation.
   bool chat() const { return chat_; }
-  gpu::Thinking thinking() const;
+  /// Returns the chat template's arguments: --thinking, --chat-template-kwargs.
+  /// @throw BadInput as gpu::ChatArguments::parse, and if the two differ
+  gpu::ChatArguments arguments() const;
   /// Whether --messages is given.
   bool reads_messages() const { return !messages_file_.empty(); }
   /// The conversation of --messages, without the text of --system.
@@ -44,11 +47,13 @@ class ChatOptions {
 
   bool chat_ = false;
   std::string choice_;
+  std::string arguments_;
   std::string system_;
   std::string messages_file_;
   CLI::Option* chat_option_ = nullptr;  // null: the command always holds a conversation
   CLI::Option* messages_option_ = nullptr;
   CLI::Option* thinking_option_ = nullptr;
+  CLI::Option* arguments_option_ = nullptr;
   CLI::Option* system_option_ = nullptr;
 };
 

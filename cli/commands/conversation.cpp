@@ -54,15 +54,15 @@ class TurnListener final : public gpu::Listener {
 }  // namespace
 
 Conversation::Conversation(const gpu::OpenedModel& model, gpu::SamplerWish wish,
-                           gpu::Thinking thinking, std::vector<gpu::ChatMessage> messages)
+                           gpu::ChatArguments arguments, std::vector<gpu::ChatMessage> messages)
     : model_(model),
       wish_(std::move(wish)),
-      thinking_(thinking),
+      arguments_(std::move(arguments)),
       messages_(std::move(messages)),
       session_(model) {
   gpu::resolve_sampler(wish_, gpu::Spelling::flags);
   // Whether the model knows conversations is said before anybody has typed a word.
-  model.encode_chat(std::vector<gpu::ChatMessage>{{"user", "?"}}, thinking, "the conversation");
+  model.encode_chat(std::vector<gpu::ChatMessage>{{"user", "?"}}, arguments_, "the conversation");
 }
 
 bool Conversation::awaits_answer() const {
@@ -101,7 +101,7 @@ std::optional<gpu::Answer> Conversation::answer(const AnswerNews& news) {
 
 std::optional<gpu::Answer> Conversation::draw(const AnswerNews& news) {
   gpu::SampleRequest request =
-      gpu::resolve(model_, {.prompt = messages_, .thinking = thinking_, .sampler = wish_},
+      gpu::resolve(model_, {.prompt = messages_, .arguments = arguments_, .sampler = wish_},
                    gpu::Spelling::flags, "the conversation");
   request.first_sample = drawn_;
   TurnListener listener(news, request);

@@ -31,7 +31,7 @@ class Conversation {
  public:
   /// system: the system's message, or nothing. The model must outlive the object.
   /// @throw BadInput as gpu::resolve_sampler, or if the model knows no conversations
-  Conversation(const gpu::OpenedModel& model, gpu::SamplerWish wish, gpu::Thinking thinking,
+  Conversation(const gpu::OpenedModel& model, gpu::SamplerWish wish, gpu::ChatArguments arguments,
                std::vector<gpu::ChatMessage> messages);
 
   const std::vector<gpu::ChatMessage>& messages() const { return messages_; }
@@ -56,7 +56,7 @@ class Conversation {
 
   const gpu::OpenedModel& model_;
   gpu::SamplerWish wish_;
-  gpu::Thinking thinking_;
+  gpu::ChatArguments arguments_;
   std::vector<gpu::ChatMessage> messages_;
   gpu::Session session_;
   std::size_t drawn_ = 0;

@@ -7,6 +7,7 @@
 #include "cli/commands/chat_options.hpp"
 #include "cli/commands/command.hpp"
 #include "cli/commands/cut_horizon.hpp"
+#include "cli/commands/open_model.hpp"
 #include "cli/terminal/columns.hpp"
 #include "cli/terminal/option_values.hpp"
 #include "cli/terminal/progress_line.hpp"
@@ -35,6 +36,7 @@ struct LadderOptions {
   std::vector<double> from;
   std::vector<double> to;
   bool json = false;
+  bool download = false;
   ChatOptions chat;
   std::optional<gpu::Arithmetic> arithmetic;
   std::optional<gpu::RopeFactors> rope_factors;
@@ -146,6 +148,7 @@ void run_ladder(LadderOptions options) {
   const gpu::CurrentDevice here(gpu::require_device(options.device));
   std::optional<gpu::ThreadLimit> limit;
   if (options.threads > 0) limit.emplace(options.threads);
+  obtain_if_asked(options.download, options.model);
   const gpu::OpenedModel model =
       lab::open_model(options.model, options.arithmetic, options.rope_factors);
   std::vector<gpu::RunPrompt> given;
@@ -155,7 +158,7 @@ void run_ladder(LadderOptions options) {
   options.wish.from = options.from.front();
   options.wish.to = options.to.front();
   const gpu::ResolvedLadder resolved = gpu::resolve_ladder(
-      options.wish, model, given, options.chat.thinking(), gpu::Spelling::flags);
+      options.wish, model, given, options.chat.arguments(), gpu::Spelling::flags);
   const gpu::CalibrationSettings& settings = resolved.settings;
   const std::vector<gpu::Prompt>& prompts = resolved.prompts;
   ProgressLine line;
@@ -210,6 +213,7 @@ void add_ladder(CLI::App& app) {
   CLI::Option* prompts =
       add_text(*command, "--prompts", options->prompts, "FILE",
                "File of prompts, one {\"id\": \"...\", \"prompt\": \"...\"} a line");
+  add_download(*command, options->download);
   options->chat.add_to(*command);
   add_arithmetic(*command, options->arithmetic);
   add_rope_factors(*command, options->rope_factors);

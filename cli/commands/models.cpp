@@ -6,6 +6,8 @@
 #include "base/in_quotes.hpp"
 #include "base/nearest_name.hpp"
 #include "cli/commands/command.hpp"
+#include "gpu/llm/models/hub_model.hpp"
+#include "gpu/llm/models/model_digest.hpp"
 #include "gpu/llm/models/named_model.hpp"
 
 namespace tempera::cli {
@@ -59,8 +61,25 @@ void list(const ModelsOptions& options) {
               gpu::models_folder().c_str());
 }
 
+void get_from_hub(const ModelsOptions& options) {
+  gpu::download_snapshot(options.name);
+  const auto snapshot = gpu::find_snapshot(options.name);
+  if (!snapshot)
+    throw BadInput(options.name, "is a file or folder of that name", "give its path as --model");
+  if (options.json)
+    std::cout << nlohmann::ordered_json{{"name", options.name},
+                                        {"revision", snapshot->commit},
+                                        {"digest", gpu::model_digest(snapshot->path.string())},
+                                        {"path", snapshot->path.string()}}
+                     .dump()
+              << '\n';
+  else
+    std::cout << snapshot->path.string() << '\n';
+}
+
 void get(const ModelsOptions& options) {
   if (options.name.empty()) throw BadInput("get", "names no model", "tempera models lists them");
+  if (gpu::read_hub_name(options.name)) return get_from_hub(options);
   const auto& model = model_named(options.name);
   const auto path = gpu::obtain(model);
   if (options.json)
@@ -80,10 +99,12 @@ void add_models(CLI::App& app) {
                       "list all");
   command->add_option("NAME", options->name,
                       "The model. It goes to tempera/models under $XDG_DATA_HOME or "
-                      "~/.local/share");
+                      "~/.local/share; OWNER/NAME[/FILE.gguf][@REVISION], a name of the Hugging "
+                      "Face Hub, to its cache");
   command->add_flag("--json", options->json,
                     "Print {\"name\", \"title\", \"licence\", \"package\", \"bytes\", \"sha256\", "
-                    "\"path\", \"obtained\"}, in a list if all are listed");
+                    "\"path\", \"obtained\"}, in a list if all are listed; for a name of the Hub "
+                    "{\"name\", \"revision\", \"digest\", \"path\"}");
   command->footer(models_examples);
   command->callback([=] {
     if (options->action.empty()) {

@@ -2,9 +2,12 @@
 
 #include <iostream>
 
+#include "base/disk.hpp"
 #include "cli/commands/finite_models.hpp"
 #include "cli/terminal/option_values.hpp"
 #include "cli/terminal/version.hpp"
+#include "gpu/llm/models/hub_model.hpp"
+#include "gpu/llm/models/named_model.hpp"
 #include "gpu/session/resolve.hpp"
 
 namespace tempera::cli {
@@ -19,6 +22,21 @@ gpu::OpenedModel open_model(const std::string& name_or_path,
     std::cerr << "tempera: " << name_or_path << ": " << model.remark() << '\n';
   }
   return model;
+}
+
+void add_download(CLI::App& command, bool& value) {
+  command.add_flag("--download", value,
+                   "Download the model first if MODEL is a name of the Hugging Face Hub, such as "
+                   "Qwen/Qwen3-8B, that is not in the cache (by python3's huggingface_hub)");
+}
+
+void obtain_if_asked(bool asked, const std::string& name_or_path) {
+  if (!asked) return;
+  if (const auto* model = gpu::find_named_model(name_or_path)) {
+    if (!is_there(name_or_path)) gpu::obtain(*model);
+    return;
+  }
+  gpu::download_snapshot(name_or_path);
 }
 
 CLI::Option* add_packed_weights(CLI::App& command, std::string& value) {

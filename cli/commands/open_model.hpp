@@ -16,6 +16,12 @@ gpu::OpenedModel open_model(const std::string& name_or_path,
                             std::optional<gpu::RopeFactors> rope_factors = std::nullopt,
                             const gpu::PackedWeights& packed = {});
 
+/// --download.
+void add_download(CLI::App& command, bool& value);
+/// Obtains the model that a user has named, if it is not there and `asked` says so.
+/// @throw BadInput as gpu::download_snapshot and gpu::obtain
+void obtain_if_asked(bool asked, const std::string& name_or_path);
+
 /// --packed-weights FOLDER|none.
 CLI::Option* add_packed_weights(CLI::App& command, std::string& value);
 /// What --packed-weights says, as gpu::resolve_packed_weights means it; it is heard on stderr.

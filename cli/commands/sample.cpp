@@ -45,6 +45,7 @@ constexpr const char* sample_examples = R"(Examples:
   tempera sample --prompts q.jsonl --model Qwen3-0.6B --out run --shard 3/8)";
 
 struct SampleOptions {
+  bool download = false;
   std::string prompt;
   std::string prompt_file;
   std::string prompts;
@@ -102,7 +103,7 @@ void take_prompts(SampleOptions& options, const gpu::OpenedModel& model) {
   for (const gpu::PromptLine& line : read_prompts(options))
     prompts.push_back({options.prompts.empty() ? std::nullopt : std::optional(line.id),
                        options.chat.prompt_of(line), line.where});
-  gpu::resolve_prompts(options.settings, model, prompts, options.chat.thinking(),
+  gpu::resolve_prompts(options.settings, model, prompts, options.chat.arguments(),
                        gpu::asked_horizon(options.wish, options.settings));
 }
 
@@ -143,6 +144,9 @@ struct OpenedModels {
 OpenedModels open_models(const SampleOptions& options, const std::vector<gpu::Device>& devices,
                          bool is_shard) {
   const gpu::SamplingSettings& settings = options.settings;
+  if (settings.foreign)
+    throw BadInput(options.resume, "is a run of a model of Python's, " + in_quotes(settings.model),
+                   "go on with it there: model.sample(…, out=…, resume=True)");
   const std::string& name = options.resume.empty() ? settings.model : settings.model_path;
   const gpu::PackedWeights packed = packed_weights(options.packed_weights, is_shard);
   OpenedModels opened;
@@ -179,6 +183,7 @@ bool draw(SampleOptions options, const std::vector<gpu::Device>& devices, Sample
     print_finished(*folder, options, printer, print);
     return false;
   }
+  if (is_new) obtain_if_asked(options.download, options.settings.model);
   const OpenedModels opened = open_models(options, devices, shard != nullptr);
   const gpu::OpenedModel& model = opened.models.front();
   options.layout.devices = opened.devices;
@@ -269,6 +274,7 @@ void add_sample(CLI::App& app) {
       add_text(*command, "--model", settings.model, "MODEL",
                "Hugging Face folder, GGUF file, name of a model (see tempera models), or "
                "finite model (JSON)");
+  add_download(*command, options->download);
   options->chat.add_to(*command);
   const CLI::Option* messages = options->chat.add_messages_to(*command);
   add_arithmetic(*command, settings.arithmetic);

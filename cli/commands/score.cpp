@@ -20,6 +20,7 @@ constexpr const char* score_examples = R"(Examples:
   tempera score --model toy_models/four_state.json --text 'a a e')";
 
 struct ScoreOptions {
+  bool download = false;
   std::string model;
   std::vector<gpu::TokenId> tokens;
   std::string text;
@@ -56,6 +57,7 @@ void print(const gpu::TokenScores& scores, const gpu::OpenedModel& model,
 
 void run_score(ScoreOptions options) {
   const gpu::CurrentDevice here(gpu::require_device(options.device));
+  obtain_if_asked(options.download, options.model);
   const gpu::OpenedModel model =
       open_model(options.model, options.arithmetic, options.rope_factors);
   if (!options.text.empty()) options.tokens = model.encode(options.text, "--text");
@@ -82,6 +84,7 @@ void add_score(CLI::App& app) {
   auto options = std::make_shared<ScoreOptions>();
   CLI::Option* model = add_text(*command, "--model", options->model, "MODEL",
                                 "Hugging Face folder, GGUF file, or finite model (JSON)");
+  add_download(*command, options->download);
   CLI::Option* tokens = add_token_numbers(
       *command, "--tokens", options->tokens,
       "Token numbers, such as 5,17,3; needs no tokenizer. The first is given, those after it are "

@@ -15,6 +15,7 @@
 #include "cli/terminal/option_values.hpp"
 #include "cli/terminal/version.hpp"
 #include "gpu/device/device_system.hpp"
+#include "gpu/llm/models/hub_model.hpp"
 #include "gpu/llm/models/model_digest.hpp"
 #include "gpu/llm/models/named_model.hpp"
 #include "serve/server.hpp"
@@ -42,6 +43,7 @@ struct ServeOptions {
   std::string shard;
   std::string packed_weights;
   bool without_key = false;
+  bool download = false;
 };
 
 /// A connection is an open file, and the usual limit of 1024 is for programs that use select().
@@ -77,10 +79,16 @@ std::string host_of_url(const std::string& host) {
 
 void run_serve(ServeOptions options) {
   const gpu::CurrentDevice here(gpu::require_device(options.device));
+  obtain_if_asked(options.download, options.model);
   const gpu::OpenedModel model =
       open_model(options.model, options.arithmetic, options.rope_factors,
                  packed_weights(options.packed_weights, !options.shard.empty()));
   if (!options.key_file.empty()) options.server.api_key = key_in(options.key_file);
+  if (const auto snapshot = gpu::find_snapshot(options.model)) {
+    options.server.revision = snapshot->commit;
+    options.server.model_digest = gpu::model_digest(snapshot->path.string());
+    if (options.server.model_name.empty()) options.server.model_name = snapshot->name.repository;
+  }
   if (options.server.model_name.empty())
     options.server.model_name = std::filesystem::path(options.model).filename().string();
   options.server.model_path = gpu::resolve_model(options.model);
@@ -120,8 +128,10 @@ void add_serve(CLI::App& app) {
   auto options = std::make_shared<ServeOptions>();
   CLI::Option* model = add_text(*command, "--model", options->model, "MODEL",
                                 "Hugging Face folder, GGUF file, name of a model, or finite model");
-  add_text(*command, "--model-name", options->server.model_name, "NAME",
-           "Name under which clients find the model (default: that of its file or folder)");
+  add_download(*command, options->download);
+  add_text(
+      *command, "--model-name", options->server.model_name, "NAME",
+      "Name under which clients find the model (default: that of its file, folder or repository)");
   add_text(*command, "--host", options->server.host, "ADDRESS",
            "IP address to listen on (default: " + options->server.host + ", this machine alone)");
   add_whole_number(*command, "--port", options->port, {0, 65535},

@@ -6,6 +6,7 @@
 #include "base/error.hpp"
 #include "cli/commands/chat_options.hpp"
 #include "cli/commands/command.hpp"
+#include "cli/commands/open_model.hpp"
 #include "cli/terminal/columns.hpp"
 #include "cli/terminal/option_values.hpp"
 #include "gpu/llm/models/model_text.hpp"
@@ -23,6 +24,7 @@ struct TokensOptions {
   std::string model;
   std::string text = "-";
   ChatOptions chat;
+  bool download = false;
   bool json = false;
 };
 
@@ -40,19 +42,22 @@ gpu::PromptLine read_line(const TokensOptions& options) {
 void run_tokens(const TokensOptions& options) {
   const gpu::PromptLine line = read_line(options);
   const gpu::PromptWish prompt = options.chat.prompt_of(line);
+  obtain_if_asked(options.download, options.model);
   const gpu::ModelText model(gpu::resolve_model(options.model));
   const auto* messages = std::get_if<std::vector<gpu::ChatMessage>>(&prompt);
   const auto ids = messages != nullptr
-                       ? model.encode_chat(*messages, options.chat.thinking(), line.where)
+                       ? model.encode_chat(*messages, options.chat.arguments(), line.where)
                        : model.encode(line.text, line.where);
   std::vector<std::string> pieces;
   for (const auto id : ids) pieces.push_back(model.tokenizer().piece(id));
   if (options.json) {
-    std::cout << nlohmann::ordered_json{{"ids", ids},
-                                        {"pieces", pieces},
-                                        {"text", model.tokenizer().decode(ids)}}
-                     .dump()
-              << '\n';
+    nlohmann::ordered_json report{
+        {"ids", ids}, {"pieces", pieces}, {"text", model.tokenizer().decode(ids)}};
+    if (messages != nullptr) {
+      const gpu::ChatFormat format = model.chat_format();
+      report["chat_template"] = {{"sha256", format.digest()}, {"tested", format.is_tested()}};
+    }
+    std::cout << report.dump() << '\n';
     return;
   }
   std::printf("%10s   %s\n", "token", "text");
@@ -73,11 +78,14 @@ void add_tokens(CLI::App& app) {
   CLI::Option* model =
       add_text(*command, "--model", options->model, "MODEL",
                "Hugging Face folder, GGUF file, or name of a model (see tempera models)");
+  add_download(*command, options->download);
   options->chat.add_to(*command);
   CLI::Option* messages = options->chat.add_messages_to(*command);
-  command->add_flag("--json", options->json,
-                    "Print {\"ids\", \"pieces\", \"text\"}: the tokens, the text of each alone, "
-                    "and of all together");
+  command->add_flag(
+      "--json", options->json,
+      "Print {\"ids\", \"pieces\", \"text\"}: the tokens, the text of each alone, "
+      "and of all together; of a conversation also \"chat_template\": its SHA-256, and "
+      "whether tempera is tested with it");
   command->footer(tokens_examples);
   command->callback([=] {
     require(*model, "give --model MODEL, a Hugging Face folder, a GGUF file or a name");

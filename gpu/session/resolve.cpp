@@ -12,6 +12,8 @@
 
 #include "base/error.hpp"
 #include "gpu/device/device_system.hpp"
+#include "gpu/llm/models/hub_model.hpp"
+#include "gpu/llm/models/model_digest.hpp"
 #include "gpu/llm/models/named_model.hpp"
 #include "gpu/llm/text/token_limit.hpp"
 #include "gpu/session/cost.hpp"
@@ -178,8 +180,9 @@ AskedHorizon asked_horizon(const SamplerWish& wish, const SamplerSettings& setti
   return {settings.horizon, wish.horizon.has_value(), wish.preset ? preset_margin : 0};
 }
 
-ResolvedPrompt resolve_prompt(const OpenedModel& model, const PromptWish& prompt, Thinking thinking,
-                              const AskedHorizon& horizon, const std::string& where) {
+ResolvedPrompt resolve_prompt(const OpenedModel& model, const PromptWish& prompt,
+                              const ChatArguments& arguments, const AskedHorizon& horizon,
+                              const std::string& where) {
   ResolvedPrompt resolved;
   try {
     std::optional<TokenLimit> limit;
@@ -187,7 +190,7 @@ ResolvedPrompt resolve_prompt(const OpenedModel& model, const PromptWish& prompt
     if (const auto* text = std::get_if<std::string>(&prompt))
       resolved.tokens = model.encode(*text, where);
     else if (const auto* messages = std::get_if<std::vector<ChatMessage>>(&prompt))
-      resolved.tokens = model.encode_chat(*messages, thinking, where);
+      resolved.tokens = model.encode_chat(*messages, arguments, where);
     else
       resolved.tokens = std::get<std::vector<TokenId>>(prompt);
   } catch (const TokenLimit::Exceeded&) {
@@ -226,16 +229,30 @@ CacheBudget resolve_cache_memory(std::size_t given) {
 }
 
 void resolve_prompts(SamplingSettings& settings, const OpenedModel& model,
-                     const std::vector<RunPrompt>& prompts, Thinking thinking,
+                     const std::vector<RunPrompt>& prompts, const ChatArguments& arguments,
                      const AskedHorizon& horizon) {
   for (const RunPrompt& prompt : prompts) {
-    ResolvedPrompt resolved = resolve_prompt(model, prompt.prompt, thinking, horizon, prompt.where);
+    ResolvedPrompt resolved =
+        resolve_prompt(model, prompt.prompt, arguments, horizon, prompt.where);
     settings.prompts.push_back({prompt.id, std::move(resolved.tokens), resolved.horizon});
   }
-  std::error_code error;
-  const auto path = std::filesystem::absolute(resolve_model(settings.model), error);
-  settings.model_path = error ? settings.model : path.lexically_normal().string();
+  const bool is_chat = std::any_of(prompts.begin(), prompts.end(), [](const RunPrompt& prompt) {
+    return std::holds_alternative<std::vector<ChatMessage>>(prompt.prompt);
+  });
+  if (const auto format = is_chat ? model.text().chat_format() : std::nullopt)
+    settings.chat = SamplingSettings::Chat{format->digest(), format->is_tested(), arguments};
   settings.arithmetic = model.arithmetic();
+  settings.foreign = model.foreign();
+  if (settings.foreign) {
+    settings.model_path = "";  // an object of a program is at no place
+  } else {
+    std::error_code error;
+    const auto path = std::filesystem::absolute(resolve_model(settings.model), error);
+    settings.model_path = error ? settings.model : path.lexically_normal().string();
+    if (const auto snapshot = find_snapshot(settings.model))
+      settings.snapshot =
+          SamplingSettings::Snapshot{snapshot->commit, model_digest(snapshot->path.string())};
+  }
   settings.rope_factors = model.rope_factors();
   settings.terminal = model.terminal();
   settings.plan();
@@ -245,11 +262,11 @@ void resolve_prompts(SamplingSettings& settings, const OpenedModel& model,
 SampleRequest resolve(const OpenedModel& model, const SampleWish& wish, Spelling spelling,
                       const std::string& where) {
   const SamplerSettings settings = resolve_sampler(wish.sampler, spelling);
-  if (wish.thinking != Thinking::as_published &&
-      !std::holds_alternative<std::vector<ChatMessage>>(wish.prompt))
-    throw BadInput(spelt("thinking", spelling), "is about a conversation",
-                   "leave it out, or give messages");
-  ResolvedPrompt prompt = resolve_prompt(model, wish.prompt, wish.thinking,
+  if (!wish.arguments.empty() && !std::holds_alternative<std::vector<ChatMessage>>(wish.prompt))
+    throw BadInput(
+        spelt(wish.arguments.says_thinking_alone() ? "thinking" : "chat_template_kwargs", spelling),
+        "is about a conversation", "leave it out, or give messages");
+  ResolvedPrompt prompt = resolve_prompt(model, wish.prompt, wish.arguments,
                                          asked_horizon(wish.sampler, settings), where);
   return settings.request(std::move(prompt.tokens),
                           wish.id ? prompt_number(*wish.id) : PromptNumber{}, prompt.horizon,

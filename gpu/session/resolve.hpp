@@ -31,7 +31,7 @@ using PromptWish = std::variant<std::string, std::vector<TokenId>, std::vector<C
 /// All that a user may say about one request.
 struct SampleWish {
   PromptWish prompt = {};
-  Thinking thinking = Thinking::as_published;  ///< of a conversation
+  ChatArguments arguments = {};  ///< of a conversation's chat template
   /// What tells the prompt's draws from those of others (prompt_number); none: the number 0.
   std::optional<std::string> id = {};
   SamplerWish sampler = {};
@@ -78,8 +78,9 @@ AskedHorizon asked_horizon(const SamplerWish& wish, const SamplerSettings& setti
 /// T fits after the prompt, it has a horizon of its own.
 /// @throw BadInput naming `where` for a prompt that the model cannot take, or whose answer it
 /// cannot hold
-ResolvedPrompt resolve_prompt(const OpenedModel& model, const PromptWish& prompt, Thinking thinking,
-                              const AskedHorizon& horizon, const std::string& where);
+ResolvedPrompt resolve_prompt(const OpenedModel& model, const PromptWish& prompt,
+                              const ChatArguments& arguments, const AskedHorizon& horizon,
+                              const std::string& where);
 
 /// The bytes that a user gave for caches, or, if these are 0, half of the memory that is free on
 /// the current device now, the weights being there, and that this process may still take of it; no
@@ -105,7 +106,7 @@ struct RunPrompt {
 /// @pre settings.model names the model
 /// @throw BadInput as resolve_prompt and SamplingSettings::plan, and if two ids share a number
 void resolve_prompts(SamplingSettings& settings, const OpenedModel& model,
-                     const std::vector<RunPrompt>& prompts, Thinking thinking,
+                     const std::vector<RunPrompt>& prompts, const ChatArguments& arguments,
                      const AskedHorizon& horizon);
 
 /// The whole request that a wish means.

@@ -56,6 +56,10 @@ std::vector<SamplePrompt> prompts_of(const JsonObject& config, std::size_t horiz
 nlohmann::ordered_json SamplingSettings::to_json() const {
   nlohmann::ordered_json json{{"model", model}, {"model_path", model_path}};
   if (arithmetic) json["arithmetic"] = name_of(*arithmetic);
+  if (foreign) {
+    json["arithmetic"] = foreign->name;
+    json["model_digest"] = foreign->digest ? nlohmann::ordered_json(*foreign->digest) : nullptr;
+  }
   if (prompts.size() == 1 && !prompts.front().id) {
     json["prompt"] = prompts.front().tokens;
     if (prompts.front().horizon) json["prompt_horizon"] = *prompts.front().horizon;
@@ -78,6 +82,11 @@ nlohmann::ordered_json SamplingSettings::to_json() const {
   json["samples"] = samples;
   json["seed"] = seed;
   // Folders that older versions made know none of these.
+  if (snapshot) json["snapshot"] = {{"revision", snapshot->commit}, {"digest", snapshot->digest}};
+  if (chat) {
+    json["chat_template"] = {{"sha256", chat->digest}, {"tested", chat->is_tested}};
+    if (!chat->arguments.empty()) json["chat_template_kwargs"] = chat->arguments.object();
+  }
   if (rope_factors) json["rope_factors"] = name_of(*rope_factors);
   if (sampler != default_sampler) json["sampler"] = sampler;
   if (particles != 0) json["particles"] = particles;
@@ -92,17 +101,46 @@ nlohmann::ordered_json SamplingSettings::to_json() const {
 
 SamplingSettings SamplingSettings::from_json(const nlohmann::json& json, const std::string& file) {
   const JsonObject config(json, file);
-  config.only(
-      {"model",       "model_path",   "arithmetic",      "prompt",          "prompts",
-       "terminal",    "powers",       "horizon",         "block",           "rounds",
-       "local_moves", "sweeps",       "schedule",        "output_rung",     "samples",
-       "seed",        "sampler",      "particles",       "early_rejection", "confidence",
-       "preset",      "rope_factors", "restart_weights", "restart_range",   "prompt_horizon",
-       "stop",        "shard"});
+  config.only({"model",
+               "model_path",
+               "arithmetic",
+               "prompt",
+               "prompts",
+               "terminal",
+               "powers",
+               "horizon",
+               "block",
+               "rounds",
+               "local_moves",
+               "sweeps",
+               "schedule",
+               "output_rung",
+               "samples",
+               "seed",
+               "sampler",
+               "particles",
+               "early_rejection",
+               "confidence",
+               "preset",
+               "rope_factors",
+               "restart_weights",
+               "restart_range",
+               "prompt_horizon",
+               "stop",
+               "shard",
+               "chat_template",
+               "chat_template_kwargs",
+               "snapshot",
+               "model_digest"});
   SamplingSettings settings;
   settings.model = config.text("model");
   settings.model_path = config.text("model_path");
-  settings.arithmetic = read_arithmetic(config);
+  if (config.has("model_digest")) {
+    settings.foreign = ForeignArithmetic{config.text("arithmetic"), std::nullopt};
+    if (!json.at("model_digest").is_null()) settings.foreign->digest = config.text("model_digest");
+  } else {
+    settings.arithmetic = read_arithmetic(config);
+  }
   settings.terminal = tokens_of(config, "terminal");
   settings.powers = config.positive_numbers("powers");
   settings.horizon = config.whole_number("horizon", 1, longest_horizon);
@@ -118,6 +156,19 @@ SamplingSettings SamplingSettings::from_json(const nlohmann::json& json, const s
   settings.output = config.whole_number("output_rung", 1, 65535);
   settings.samples = config.whole_number("samples", 1, addressable_samples);
   settings.seed = config.whole_number("seed", 0, std::numeric_limits<std::uint64_t>::max());
+  if (config.has("snapshot")) {
+    const JsonObject snapshot = config.object("snapshot");
+    snapshot.only({"revision", "digest"});
+    settings.snapshot = Snapshot{snapshot.text("revision"), snapshot.text("digest")};
+  }
+  if (config.has("chat_template")) {
+    const JsonObject chat = config.object("chat_template");
+    chat.only({"sha256", "tested"});
+    settings.chat = Chat{chat.text("sha256"), chat.boolean("tested"), {}};
+    if (config.has("chat_template_kwargs"))
+      settings.chat->arguments = ChatArguments::parse(config.at("chat_template_kwargs").dump(),
+                                                      file + ", key \"chat_template_kwargs\"");
+  }
   if (config.has("rope_factors")) {
     const std::string name = config.text("rope_factors");
     for (const RopeFactors factors : rope_factor_sets)

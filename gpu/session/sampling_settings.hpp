@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "gpu/core/model/arithmetic.hpp"
+#include "gpu/llm/models/opened_model.hpp"
+#include "gpu/llm/text/chat_message.hpp"
 #include "gpu/llm/transformer/architectures/rope_factors.hpp"
 #include "gpu/session/draw_answers.hpp"
 #include "gpu/session/sampler_settings.hpp"
@@ -22,13 +24,30 @@ struct SamplePrompt {
 
 /// Everything that decides the answers of `tempera sample`, resolved: what config.json holds.
 struct SamplingSettings : SamplerSettings {
+  /// How the prompts that were conversations became tokens, which a resumed run has already.
+  struct Chat {
+    std::string digest;      ///< SHA-256 of the chat template
+    bool is_tested = false;  ///< whether it is one that tempera is tested with
+    ChatArguments arguments;
+  };
+
   std::string model;       ///< as the user named it
   std::string model_path;  ///< the same place from any current directory
+  /// The commit and the model_digest of a model that the user named as on the Hugging Face Hub.
+  struct Snapshot {
+    std::string commit;
+    std::string digest;
+  };
+  std::optional<Snapshot> snapshot;
   /// None for a model whose logits are given, and in folders that older versions made: these
   /// computed in float32, and go on in it.
   std::optional<Arithmetic> arithmetic;
+  /// What computes the logits, if the model is an object of a program: only such a program can go
+  /// on with the run.
+  std::optional<ForeignArithmetic> foreign;
   /// The set of rotary factors that the run computes with, if the model has two.
   std::optional<RopeFactors> rope_factors;
+  std::optional<Chat> chat;  ///< if a prompt is a conversation
   std::vector<SamplePrompt> prompts;
   std::vector<TokenId> terminal;
 

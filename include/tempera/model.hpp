@@ -57,8 +57,7 @@ class Model {
   /// @throw BadInput for invalid UTF-8 and for text that the model has no tokens for
   std::vector<TokenId> encode(const std::string& text) const;
   /// The tokens of a conversation, up to where the model's answer begins, by its own template.
-  /// @pre the last message is the user's, and only the first may be the system's
-  /// @throw BadInput for another order, and for a model without a known template
+  /// @throw BadInput for a model without a chat template, and for what the template refuses
   std::vector<TokenId> encode(std::span<const Message> conversation) const;
   /// The text of tokens.
   /// @pre every token is below vocabulary_size()
@@ -74,7 +73,8 @@ class Model {
   std::shared_ptr<const Parts> parts_;
 };
 
-/// Opens a Hugging Face folder, a GGUF file, or a model that `tempera models` knows by its name.
+/// Opens a Hugging Face folder, a GGUF file, a model that `tempera models` knows by its name, or
+/// one of the Hugging Face Hub that is in its cache, such as "Qwen/Qwen3-8B".
 /// @throw BadInput naming file, place and remedy for a model that cannot be used
 /// @throw DeviceError for a device that this build or this machine lacks
 Model open_model(const std::string& name_or_path, const ModelOptions& options = {});

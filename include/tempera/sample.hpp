@@ -31,8 +31,10 @@ struct SampleRequest {
   /// What tells this prompt's draws from those of other prompts under the same seed. None: 0.
   std::optional<std::string> id = {};
   std::vector<std::string> stop = {};  ///< an answer is cut before the first of these texts
-  std::optional<bool> thinking = {};   ///< of a conversation, if the model's family leaves it open
-  MoveOptions moves = {};              ///< how its moves are computed, which changes no answer
+  std::optional<bool> thinking = {};   ///< of a conversation: "enable_thinking" of the arguments
+  /// The variables of a conversation's chat template: a JSON object.
+  std::string chat_template_kwargs = "{}";
+  MoveOptions moves = {};  ///< how its moves are computed, which changes no answer
 };
 
 /// How often a local move (`eq:local-accept`) or a swap (`eq:swap-accept-llm`) was proposed, and

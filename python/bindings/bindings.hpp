@@ -51,8 +51,8 @@ using Messages = std::vector<std::pair<std::string, std::string>>;
 using Prompt = std::variant<std::string, std::vector<gpu::TokenId>, Messages>;
 
 gpu::PromptWish wished(const Prompt& prompt);
-/// None, True or False as Python says whether a model thinks first.
-gpu::Thinking wished(std::optional<bool> thinking);
+/// Reads the chat template's arguments, which Python gives as JSON.
+gpu::ChatArguments chat_arguments(const std::string& json);
 
 /// What a dictionary of Python says about the sampler.
 gpu::SamplerWish sampler_wish(const nb::dict& wishes);

@@ -1,8 +1,11 @@
 #include <nanobind/stl/optional.h>
 
 #include <optional>
+#include <string>
+#include <utility>
 
 #include "gpu/device/thread_limit.hpp"
+#include "gpu/llm/text/template_engine.hpp"
 #include "gpu/session/presets.hpp"
 #include "python/bindings/bindings.hpp"
 
@@ -33,6 +36,21 @@ nanobind::dict presets() {
   return all;
 }
 
+/// Renders chat templates by this function of Python; `say` gets lines for the user.
+void use_template_engine(tempera::python::nb::object answer, tempera::python::nb::object say) {
+  namespace nb = tempera::python::nb;
+  // Never destroyed: Python may be gone when static objects go.
+  auto* functions = new std::pair<nb::object, nb::object>(std::move(answer), std::move(say));
+  tempera::gpu::use_template_engine({[functions](const std::string& task) {
+                                       const nb::gil_scoped_acquire python;
+                                       return nb::cast<std::string>(functions->first(task));
+                                     },
+                                     [functions](const std::string& line) {
+                                       const nb::gil_scoped_acquire python;
+                                       functions->second(line);
+                                     }});
+}
+
 }  // namespace
 
 NB_MODULE(TEMPERA_MODULE, module) {
@@ -44,6 +62,8 @@ NB_MODULE(TEMPERA_MODULE, module) {
   tempera::python::bind_run_folder(module);
   module.def("set_threads", &set_threads, tempera::python::nb::arg("threads").none());
   module.def("presets", &presets);
+  module.def("use_template_engine", &use_template_engine, tempera::python::nb::arg("answer"),
+             tempera::python::nb::arg("say"));
   module.def("version", [] { return TEMPERA_VERSION; });
   tempera::python::bind_turns(module);
 }

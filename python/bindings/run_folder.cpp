@@ -34,19 +34,20 @@ void refuse_other_settings(const nlohmann::json& there, const nlohmann::json& as
 gpu::SamplingSettings settings_of(const gpu::OpenedModel& model, const std::string& name,
                                   const std::vector<Prompt>& prompts,
                                   const std::vector<std::optional<std::string>>& ids,
-                                  std::optional<bool> thinking, const gpu::SamplerWish& wish) {
+                                  const std::string& arguments, const gpu::SamplerWish& wish) {
   gpu::SamplingSettings settings;
   static_cast<gpu::SamplerSettings&>(settings) = gpu::resolve_sampler(wish);
   settings.model = name;
+  const gpu::ChatArguments asked = chat_arguments(arguments);
   std::vector<gpu::RunPrompt> listed;
   for (std::size_t number = 0; number < prompts.size(); ++number) {
-    if (thinking && !std::holds_alternative<Messages>(prompts[number]))
-      throw BadInput("thinking", "is about a conversation", "leave it out, or give messages");
+    if (!asked.empty() && !std::holds_alternative<Messages>(prompts[number]))
+      throw BadInput(asked.says_thinking_alone() ? "thinking" : "chat_template_kwargs",
+                     "is about a conversation", "leave it out, or give messages");
     listed.push_back({ids[number], wished(prompts[number]),
                       prompts.size() == 1 ? "prompt" : "prompt " + std::to_string(number)});
   }
-  gpu::resolve_prompts(settings, model, listed, wished(thinking),
-                       gpu::asked_horizon(wish, settings));
+  gpu::resolve_prompts(settings, model, listed, asked, gpu::asked_horizon(wish, settings));
   return settings;
 }
 
@@ -55,12 +56,13 @@ gpu::SamplingSettings settings_of(const gpu::OpenedModel& model, const std::stri
 /// nobody waits any more; the run then ends with what it has, saved.
 void draw_run(const SharedModel& model, const std::string& name, const std::string& folder,
               bool resume, const std::vector<Prompt>& prompts,
-              const std::vector<std::optional<std::string>>& ids, std::optional<bool> thinking,
+              const std::vector<std::optional<std::string>>& ids, const std::string& arguments,
               const nb::dict& wishes, const gpu::JobLayout& layout,
               const std::function<void()>& answered, const std::function<bool()>& is_left) {
   const gpu::SamplerWish wish = sampler_wish(wishes);
   const nb::gil_scoped_release others;
-  gpu::SamplingSettings settings = settings_of(model->opened(), name, prompts, ids, thinking, wish);
+  gpu::SamplingSettings settings =
+      settings_of(model->opened(), name, prompts, ids, arguments, wish);
   std::optional<gpu::RunFolder> run;
   if (resume && std::filesystem::exists(std::filesystem::path(folder) / "config.json")) {
     run.emplace(gpu::RunFolder::open(folder));
@@ -103,11 +105,11 @@ void bind_run_folder(nb::module_& module) {
       "draw_run",
       [](const SharedModel& model, const std::string& name, const std::string& folder, bool resume,
          const std::vector<Prompt>& prompts, const std::vector<std::optional<std::string>>& ids,
-         std::optional<bool> thinking, const nb::dict& wishes,
+         const std::string& arguments, const nb::dict& wishes,
          const std::function<void()>& answered, const std::function<bool()>& is_left,
          std::size_t batch, std::size_t under_way, std::size_t cache_memory,
          double checkpoint_seconds) {
-        draw_run(model, name, folder, resume, prompts, ids, thinking, wishes,
+        draw_run(model, name, folder, resume, prompts, ids, arguments, wishes,
                  {.checkpoint_seconds = checkpoint_seconds,
                   .session = {{.largest_batch = batch,
                                .in_flight = under_way,
@@ -115,7 +117,7 @@ void bind_run_folder(nb::module_& module) {
                  answered, is_left);
       },
       nb::arg("model"), nb::arg("name"), nb::arg("folder"), nb::arg("resume"), nb::arg("prompts"),
-      nb::arg("ids"), nb::arg("thinking").none(), nb::arg("wishes"), nb::arg("answered"),
+      nb::arg("ids"), nb::arg("arguments"), nb::arg("wishes"), nb::arg("answered"),
       nb::arg("is_left"), nb::arg("batch") = gpu::defaults::batch,
       nb::arg("under_way") = gpu::defaults::under_way, nb::arg("cache_memory") = 0,
       nb::arg("checkpoint_seconds") = gpu::defaults::checkpoint_seconds);

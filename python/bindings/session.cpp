@@ -57,7 +57,7 @@ class CollectingSession final : private gpu::Listener {
   /// @pre the thread has the GIL
   ~CollectingSession() override {
     const nb::gil_scoped_release others;
-    const Turn turn(model_->turns());
+    const LastTurn turn(model_->turns());
     session_.reset();
   }
   CollectingSession(const CollectingSession&) = delete;
@@ -157,12 +157,12 @@ class CollectingSession final : private gpu::Listener {
 };
 
 gpu::RequestId submit(CollectingSession& session, const Prompt& prompt,
-                      const std::optional<std::string>& id, std::optional<bool> thinking,
+                      const std::optional<std::string>& id, const std::string& arguments,
                       const nb::dict& wishes) {
   gpu::SampleWish wish;
   wish.prompt = wished(prompt);
   wish.id = id;
-  wish.thinking = wished(thinking);
+  wish.arguments = chat_arguments(arguments);
   wish.sampler = sampler_wish(wishes);
   const nb::gil_scoped_release others;
   return session.submit(wish);
@@ -229,7 +229,7 @@ void bind_session(nb::module_& module) {
           },
           nb::arg("model"), nb::arg("batch") = gpu::defaults::batch,
           nb::arg("under_way") = gpu::defaults::under_way, nb::arg("cache_memory") = 0)
-      .def("submit", &submit, nb::arg("prompt"), nb::arg("id").none(), nb::arg("thinking").none(),
+      .def("submit", &submit, nb::arg("prompt"), nb::arg("id").none(), nb::arg("arguments"),
            nb::arg("wishes"))
       .def("cancel", &CollectingSession::cancel, nb::arg("request"),
            nb::call_guard<nb::gil_scoped_release>())

@@ -15,7 +15,7 @@ struct Calibration {
 };
 
 Calibration calibrate(const SharedModel& model, const std::vector<Prompt>& prompts,
-                      const std::vector<std::string>& ids, std::optional<bool> thinking,
+                      const std::vector<std::string>& ids, const std::string& arguments,
                       double from, double to, std::size_t replicas,
                       std::optional<std::size_t> horizon, std::optional<std::size_t> block,
                       std::optional<std::size_t> rounds, std::optional<std::size_t> samples,
@@ -30,7 +30,7 @@ Calibration calibrate(const SharedModel& model, const std::vector<Prompt>& promp
   if (seed) wish.seed = *seed;
   wish.session.cache_memory = cache_memory;
   gpu::ResolvedLadder resolved =
-      gpu::resolve_ladder(wish, model->opened(), given, wished(thinking));
+      gpu::resolve_ladder(wish, model->opened(), given, chat_arguments(arguments));
   Turn turn(model->turns());
   resolved.settings.before_pass = [&] {
     const Pause pause(turn);
@@ -67,7 +67,7 @@ void bind_tempering(nb::module_& module) {
       .def_ro("end", &Calibration::end)
       .def_prop_ro("best", [](const Calibration& found) { return gpu::best_pilot(found.pilots); });
   module.def("calibrate", &calibrate, nb::arg("model"), nb::arg("prompts"), nb::arg("ids"),
-             nb::arg("thinking").none(), nb::arg("first"), nb::arg("last"), nb::arg("replicas"),
+             nb::arg("arguments"), nb::arg("first"), nb::arg("last"), nb::arg("replicas"),
              nb::arg("horizon").none(), nb::arg("block").none(), nb::arg("rounds").none(),
              nb::arg("samples").none(), nb::arg("seed").none(), nb::arg("pilots").none(),
              nb::arg("cache_memory"), nb::arg("done"));

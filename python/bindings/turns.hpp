@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <thread>
 
 namespace tempera::python {
 
@@ -21,8 +23,9 @@ unsigned generation();
 /// On CUDA all models of the process have the same Turns (turns_of_new_model). A GPU does one thing
 /// at a time anyway, and what one model allocates makes the others record their steps again.
 ///
-/// No thread waits for its turn with the GIL, or for the GIL in its turn. So no two wait for each
-/// other, and no object that Python destroys is destroyed in the turn of the same thread.
+/// No thread waits for its turn with the GIL, so no two wait for each other. A pass of a model that
+/// Python computes waits for the GIL in its turn, and what Python does then is in that turn: it may
+/// destroy sessions of the model (LastTurn) and fork, but not call the model.
 ///
 /// A thread that forks first takes a turn of every model, so no pass is half made in the child; the
 /// child then has fresh turns, since the threads that waited for one are not there.
@@ -35,10 +38,14 @@ class Turns {
   Turns& operator=(const Turns&) = delete;
 
   /// @throw DeviceError in a forked process that does not inherit the device
+  /// @throw BadInput if the thread has the turn already: a model that is called by what computes it
   void lock();
   void unlock();
-  /// Begins anew in a child.
-  void reset();
+  /// How many turns threads have asked for so far.
+  std::uint64_t asked() const;
+  bool is_own() const { return owner_ == std::this_thread::get_id(); }
+  /// Begins anew in a child; in the turn of this thread, if it had it before it forked.
+  void reset(bool is_locked);
 
  private:
   struct State {
@@ -47,6 +54,7 @@ class Turns {
     std::uint64_t last = 0;  ///< the number of the next thread that comes
     std::uint64_t now = 0;   ///< the number of the thread whose turn it is
   };
+  std::atomic<std::thread::id> owner_ = std::thread::id();  ///< of whom the turn is
   State* state_ = new State;  // of a parent: its waiting threads are never woken in the child
   const bool survives_forks_;
   const unsigned made_in_ = generation();
@@ -57,6 +65,17 @@ std::shared_ptr<Turns> turns_of_new_model();
 
 /// A turn of a thread, until the object's end.
 using Turn = std::unique_lock<Turns>;
+
+/// A turn in which something ends, or the turn that the thread is in.
+class LastTurn {
+ public:
+  explicit LastTurn(Turns& turns) {
+    if (!turns.is_own()) turn_.emplace(turns);
+  }
+
+ private:
+  std::optional<Turn> turn_;
+};
 
 /// Leaves a turn to others, and to Python, until the object's end, and waits for the next one then.
 class Pause {
@@ -73,12 +92,17 @@ class Pause {
 /// A mutex of calls of one object. In a forked process it refuses what another thread was calling.
 class CallLock {
  public:
-  /// @throw BadInput in a child, if a thread of the parent held it when the process was forked
+  /// @throw BadInput in a child, if a thread of the parent held it when the process was forked, and
+  /// in a call that this thread is in already
   void lock();
-  void unlock() { mutex_.unlock(); }
+  void unlock() {
+    owner_ = std::thread::id();
+    mutex_.unlock();
+  }
 
  private:
   std::mutex mutex_;
+  std::atomic<std::thread::id> owner_ = std::thread::id();
   std::atomic<unsigned> held_in_ = 0;  ///< the generation of the thread that locked it last
 };
 

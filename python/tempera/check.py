@@ -1,4 +1,4 @@
-"""Judging a sampler of your own, in Python: its exact law, a verdict, and the smallest counterexample.
+"""Judging a sampler of your own, in Python: its exact law, a verdict, and the smallest counterexample; and judging a model.
 
     from tempera import check, exact
 
@@ -17,14 +17,18 @@ that draw by `random`, NumPy or torch are judged as they are by `tempera check -
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Union
+from typing import TYPE_CHECKING, Union
 
 from tempera import _exact
 from tempera.errors import BadInput
 from tempera.exact import Exact, FiniteModel, Matrix, _checked_model, _listed, _size, _text, fraction
+
+if TYPE_CHECKING:
+    from tempera.model import Model
+    from tempera.model_check import ModelVerdict
 
 #: The numbers of the generated tokens, a terminal one included.
 Record = Sequence[int]
@@ -149,3 +153,27 @@ def fault(step: Step, model: FiniteModel, horizon: int = 2, powers: Sequence[Exa
     if judge(step, model, horizon, powers, within=within).sound:
         return ""
     return str(shrink(step, model, horizon, powers, within=within))
+
+
+def model(
+    judged: Model, *, prompts: Iterable[Sequence[int]] | None = None, length: int = 16, rows: int = 5, seed: int = 0, within: float | None = None
+) -> ModelVerdict:
+    """Judges a model: whether a row of its logits depends on its tokens alone, as every sampler needs it.
+
+    Each claim compares rows with those of a fresh pass over the same tokens, alone: a second fresh pass (repeatability), a
+    prefix in pieces (split), forks and what they were forked from (fork, origin), several rows at once (batch). `numbers` looks for
+    NaN, +inf and rows that allow no token, and `vocabulary` for tokens that are not below |V|.
+
+        verdict = check.model(tempera.Model.from_transformers(model, tokenizer))
+        print(verdict)
+        assert verdict.sound
+
+    prompts: the token numbers to be judged on; if left out, `rows` texts of at most `length` tokens that the model allows.
+    within: the difference of two logits that counts as rounding. If left out, none, but for torch 2^-13 of the largest
+    logit, or 2^-4 in 16 bits. Raises BadInput, and what a callable raises.
+    """
+    from tempera.model import require_model
+    from tempera.model_check import judge as judge_model
+
+    require_model(judged)
+    return judge_model(judged, prompts, length, rows, seed, within)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from tempera import errors
 from tempera.native import native
 from tempera.wishes import (
-    LAYOUT, SAMPLER, Powers, Prompt, RunWishes, Tokens, Wishes, check_names, checked, is_one, path, raw_prompt, several, takes, token, truth,
+    LAYOUT, SAMPLER, Powers, Prompt, RunWishes, Tokens, Wishes, chat_arguments, check_names, checked, is_one, path, raw_prompt, several, takes, token, truth,
 )  # fmt: skip
 from tempera.wishes import text as _text
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from tempera._tempera import News, OpenedModel
+    from tempera.called import Rows
 
 
 @dataclass(frozen=True)
@@ -87,17 +88,29 @@ class Model:
     """
 
     def __init__(
-        self, opened: OpenedModel, name: str, device: str | None = None, rope_factors: str | None = None
+        self, opened: OpenedModel, name: str, device: str | None = None, rope_factors: str | None = None, rows: Rows | None = None
     ) -> None:
         self._opened = opened
+        self._rows = rows  # of a model that Python computes
         self._native = native(device)
         self._device = device
         self._rope_factors = rope_factors
         self.name = name
+        snapshot = None if rows is not None else self._native.hub_snapshot(name)
+        #: The commit of the snapshot, and a digest of its files, for a name of the Hugging Face Hub.
+        self.revision: str | None = None if snapshot is None else snapshot[1]
+        self.digest: str | None = None if snapshot is None else snapshot[2]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickles the name, not the weights: whoever unpickles opens the same files with the same arithmetic."""
+        """Pickles the name, not the weights: whoever unpickles opens the same files with the same arithmetic.
+
+        Raises BadInput for a model that Python computes: what it is made of is not tempera's to pickle.
+        """
+        if self._rows is not None:
+            raise errors.BadInput("model", f"{self.name} is computed by an object of this process and cannot be pickled", "make it in the process that needs it")
         where = os.path.abspath(self.name) if os.path.exists(self.name) else self.name
+        if self.revision is not None:  # a branch of the Hub moves
+            where = f"{where.partition('@')[0]}@{self.revision}"
         return _opened_again, (where, self.arithmetic, self._device, self._rope_factors)
 
     @classmethod
@@ -108,28 +121,100 @@ class Model:
         arithmetic: str | None = None,
         device: str | None = None,
         rope_factors: str | None = None,
+        download: bool = False,
     ) -> Model:
-        """Opens a Hugging Face folder, a GGUF file, or a model that `tempera models` knows by name.
+        """Opens a Hugging Face folder, a GGUF file, a model that `tempera models` knows by name, or one of the Hugging Face
+        Hub, such as "Qwen/Qwen3-8B" or "Qwen/Qwen3-8B@REVISION", that is in the Hub's cache. A path that exists wins.
 
         arithmetic: which bits the logits have; "float32" if none is given.
         device: "host", "cuda" or "cuda:N"; the host if none is given. Kernels for CUDA are in a package that was built
         where nvcc was on the path, and are loaded when they are first asked for.
         rope_factors: "short" or "long", for a model with two sets of rotary factors.
+        download: True downloads a model of the Hub that is not in its cache, if huggingface_hub is installed.
 
         Raises BadInput for files that cannot be used, and for a device of no such name; DeviceError for one that this
         package or this machine lacks.
         """
         name = path("model", name_or_path)
         asked = [None if value is None else _text(label, value) for label, value in (("arithmetic", arithmetic), ("rope_factors", rope_factors))]
+        if truth("download", download):
+            _download(name)
         opened = native(device).OpenedModel.open(name, asked[0], device, asked[1])
         return cls(opened, name, device, rope_factors)
+
+    @classmethod
+    def from_callable(
+        cls,
+        next_logits: Callable[[list[list[int]]], Any],
+        vocabulary: int | Sequence[str],
+        *,
+        terminal: int | str | Sequence[int | str] = (),
+        encode: Callable[[str], Iterable[int]] | None = None,
+        decode: Callable[[list[int]], str] | None = None,
+        chat: Callable[..., Iterable[int]] | None = None,
+        positions: int = 0,
+        arithmetic: str = "python",
+        name: str = "callable",
+        digest: str | None = None,
+    ) -> Model:
+        """A model whose logits a callable computes: every sampler, `score`, run folders and ladders work over it.
+
+        next_logits: takes n prefixes, prompt included, each a list of tokens, and returns the logits of the token after
+        each: [n, |V|], as a NumPy array, a tensor of torch, what has `__dlpack__`, or a list of rows. -inf forbids a token.
+        It is called once a pass, in one thread at a time, which holds the GIL. The same prefix must have the same logits,
+        whatever is beside it: tempera.check.model says whether it has. What it raises comes out of the call that needed
+        the pass, and the session goes on with that pass if it is called again.
+
+        vocabulary: |V|, at most 2^18, or the texts of the tokens. terminal: the tokens that end an answer, by number or
+        text. encode(text), decode(tokens): the prompt of a text, the text of tokens; if left out, names or numbers of tokens with
+        spaces between. chat(messages[, thinking]): the prompt of a conversation. positions: the most tokens of prompt and
+        answer, 0 for any number. arithmetic: what computes the logits, for config.json. digest: what tells these numbers
+        from others; a run folder is only resumed by a model that has one.
+
+        Raises BadInput; a call that draws also for rows of another shape, and ModelError for NaN and +inf.
+        """
+        from tempera.called import open_callable
+
+        opened, rows = open_callable(native(), next_logits, vocabulary, terminal, encode, decode, chat, positions, arithmetic, digest)
+        return cls(opened, _text("name", name), rows=rows)
+
+    @classmethod
+    def from_transformers(
+        cls,
+        model: Any,
+        tokenizer: Any = None,
+        *,
+        terminal: int | Sequence[int] | None = None,
+        positions: int | None = None,
+        cache: str = "auto",
+        name: str | None = None,
+        digest: str | None = None,
+    ) -> Model:
+        """A model of transformers: any decoder that AutoModelForCausalLM opens, on the device that it is on.
+
+        tokenizer: encodes and decodes texts; its chat template writes conversations. Without one a text is token numbers.
+        terminal: tokens that end an answer; those of the generation config if left out. positions: as in from_callable;
+        those of the config if left out.
+
+        cache: "auto" keeps keys and values, or a recurrent state, between passes; "fresh" keeps nothing and computes each
+        row alone from its first token, in far more time. The bits are torch's: with "auto" they depend on what was
+        computed beside a row, with "fresh" on its tokens alone. tempera.check.model says by how much. So a run
+        folder is only resumed with "fresh" and a digest.
+
+        Raises BadInput for a model that is no decoder, or is in training mode.
+        """
+        from tempera.of_transformers import open_transformers
+
+        opened, rows = open_transformers(native(), model, tokenizer, terminal, positions, cache, digest)
+        known = getattr(model.config, "_name_or_path", "") or type(model).__name__
+        return cls(opened, _text("name", known if name is None else name), rows=rows)
 
     def __repr__(self) -> str:
         return f"Model({self.name!r}, arithmetic={self.arithmetic!r})"
 
     @property
     def arithmetic(self) -> str | None:
-        """The arithmetic of the logits."""
+        """The arithmetic of the logits; of a model that Python computes, what computes them: "torch 2.15.0 on cpu, float32"."""
         return self._opened.arithmetic
 
     @property
@@ -190,7 +275,8 @@ class Model:
         Further arguments. What is left out is what `tempera sample --help` says. sampler, preset, powers, temperature,
         horizon (T; also max_tokens), block (B), rounds, local_moves, sweeps (one number or one for each stage),
         schedule ("adj" or "deo"), restart_weights, restart_range, output_rung, particles,
-        samples (answers to each prompt), seed, stop, early_rejection, prefetch, confidence, thinking;
+        samples (answers to each prompt), seed, stop, early_rejection, prefetch, confidence;
+        thinking, chat_template_kwargs (what the chat template of a conversation is given: docs/chat_templates.md);
         ids (of the prompts, different ones); batch, under_way, cache_memory (how the work is laid
         out, which changes no answer) and checkpoint_seconds (how often a run folder is forced to the disk);
         progress (True, False, or None for a terminal alone).
@@ -246,6 +332,21 @@ def require_model(model: Any) -> None:
         raise errors.BadInput("model", f"{model!r} is not a model", "give what tempera.Model.open returns")
 
 
+def _download(name: str) -> None:
+    """Downloads what is missing of a model of the Hugging Face Hub. Raises BadInput."""
+    missing = native().missing_of_hub(name)
+    if missing is None:
+        return
+    from tempera.hub_download import download
+
+    try:
+        download(*missing)
+    except ImportError:
+        raise errors.BadInput(name, "cannot be downloaded: huggingface_hub is not installed", "pip install huggingface_hub") from None
+    except Exception as error:
+        raise errors.BadInput(name, f"cannot be downloaded ({error})", "see the name, the network, HF_ENDPOINT and HF_TOKEN") from error
+
+
 def _opened_again(name: str, arithmetic: str | None, device: str | None, rope_factors: str | None) -> Model:
     return Model.open(name, arithmetic=arithmetic, device=device, rope_factors=rope_factors)
 
@@ -282,12 +383,12 @@ class _Wished:
 
     def __init__(self, call: str, prompts: Any, wishes: dict[str, Any], more_layout: Iterable[str] = ()) -> None:
         layout = (*LAYOUT, *more_layout)
-        check_names(wishes, (*layout, *SAMPLER, "thinking", "progress", "ids"), call)
+        check_names(wishes, (*layout, *SAMPLER, "thinking", "chat_template_kwargs", "progress", "ids"), call)
         listed: Iterable[Prompt] = [prompts] if is_one(prompts) else list(prompts)
         self.layout = checked(wishes, layout)
         self.sampler = checked(wishes, SAMPLER)
-        further = checked(wishes, ("thinking", "progress"))
-        self.thinking: bool | None = further.get("thinking")
+        further = checked(wishes, ("thinking", "chat_template_kwargs", "progress"))
+        self.chat_arguments = chat_arguments(further.get("thinking"), further.get("chat_template_kwargs"))
         self.prompts = [raw_prompt(prompt) for prompt in listed]
         self.ids: list[str | None] = [None] if len(self.prompts) == 1 else [str(number) for number in range(len(self.prompts))]
         if wishes.get("ids") is not None:
@@ -342,8 +443,10 @@ def _draw_run(
         raise errors.BadInput("prompts", "are none", "give at least one")
     if not resume and os.path.exists(os.path.join(folder, "config.json")):
         raise errors.BadInput(folder, "exists already, and a run folder is never overwritten", "give another, or resume=True")
+    if model._rows is not None and model._rows.unstable and os.path.exists(os.path.join(folder, "config.json")) and not os.path.exists(os.path.join(folder, "summary.json")):
+        raise errors.BadInput(folder, f"holds a run that cannot be resumed with these bits: {model._rows.unstable}", "or draw it again in another folder")
     model._native.draw_run(
-        model._opened, model.name, folder, resume, wished.prompts, wished.ids, wished.thinking, wished.sampler, answered,
+        model._opened, model.name, folder, resume, wished.prompts, wished.ids, wished.chat_arguments, wished.sampler, answered,
         is_left, **wished.layout,
     )  # fmt: skip
 
@@ -357,7 +460,7 @@ class _Sampling:
         self.confidence = bool(wished.sampler.get("confidence"))
         self.prompt_of: dict[int, int] = {}
         for number, (prompt, identity) in enumerate(zip(wished.prompts, wished.ids, strict=True)):
-            self.prompt_of[self.session.submit(prompt, identity, wished.thinking, wished.sampler)] = number
+            self.prompt_of[self.session.submit(prompt, identity, wished.chat_arguments, wished.sampler)] = number
         self.bar = _bar(wished.total) if wished.is_shown else None
 
     def __enter__(self) -> _Sampling:

@@ -6,6 +6,7 @@ import importlib
 import os
 import re
 import sys
+import warnings
 from typing import Any
 
 from tempera.errors import BadInput, DeviceError
@@ -33,6 +34,7 @@ def _module(name: str) -> Any:
     if whole_name in sys.modules:
         return sys.modules[whole_name]
     module = importlib.import_module(whole_name)
+    module.use_template_engine(_rendered, warnings.warn)
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(
             before=module.wait_for_turns,
@@ -40,6 +42,16 @@ def _module(name: str) -> Any:
             after_in_child=lambda: module.forked(True),
         )
     return module
+
+
+def _rendered(task: str) -> str:
+    """Answers a task of the compiled half by Jinja2, in this process."""
+    from tempera.template_engine import answer
+
+    try:
+        return answer(task)
+    except ModuleNotFoundError:
+        raise BadInput("the chat template", "is rendered by Jinja2, which is not installed", "pip install jinja2") from None
 
 
 def set_threads(threads: int | None) -> None:

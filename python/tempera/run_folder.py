@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Union
 
-from tempera import run_files
+from tempera import diagnostics, run_files
 from tempera.errors import BadInput
 from tempera.model import Acceptance, Answer
 from tempera.wishes import path
@@ -145,3 +145,31 @@ class RunFolder:
         found = columns(run_files.lines(self.folder, "events.jsonl", run_files.mark_of(kind)))
         found.pop("kind", None)
         return found
+
+    def diagnostics(self) -> list[diagnostics.Diagnostics]:
+        """Effective sample sizes, R-hat and Monte Carlo errors of log p0 and length, for each prompt and rung.
+
+        A chain is one answer at one rung; its draws are the records after the rounds of the last stage. Raises BadInput if
+        there are fewer than four of them: a run of more `rounds` has more.
+        """
+        return diagnostics.diagnose(self.events("round"))
+
+    def to_arviz(self, id: str | None = None) -> Any:
+        """The chains of one prompt as arviz takes them: `log_p0` and `length` of shape (chain, draw, rung).
+
+        id: the prompt; may be left out if the run has one. Raises BadInput if it is unknown, ImportError without arviz.
+        """
+        import arviz  # type: ignore[import-not-found, unused-ignore]
+
+        chains = diagnostics.chains_of(self.events("round"))
+        prompts = list(dict.fromkeys(prompt for prompt, _ in chains))
+        if id is None and len(prompts) == 1:
+            id = prompts[0]
+        if id not in prompts:
+            named = ", ".join(str(prompt) for prompt in prompts[:10])
+            raise BadInput("id", f"the run has no rounds of the prompt {id!r}", f"give one of {named}" if prompts else "draw with a ladder or local moves")
+        return arviz.from_dict(
+            posterior={quantity: chains[id, quantity] for quantity in ("log_p0", "length")},
+            coords={"rung": list(range(1, chains[id, "log_p0"].shape[2] + 1))},
+            dims={"log_p0": ["rung"], "length": ["rung"]},
+        )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Union
 
 from tempera import errors
 from tempera.model import Answer, Model, answer_of, require_model
-from tempera.wishes import LAYOUT, SAMPLER, Prompt, SamplerWishes, check_names, checked, raw_prompt, takes, text, truth, whole
+from tempera.wishes import LAYOUT, SAMPLER, Prompt, SamplerWishes, chat_arguments, check_names, checked, raw_prompt, takes, text, whole
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -91,7 +91,15 @@ class Session:
             self.cancel(request)
 
     @takes(SamplerWishes)
-    def submit(self, prompt: Prompt, *, id: str | None = None, thinking: bool | None = None, **wishes: Unpack[SamplerWishes]) -> int:
+    def submit(
+        self,
+        prompt: Prompt,
+        *,
+        id: str | None = None,
+        thinking: bool | None = None,
+        chat_template_kwargs: Mapping[str, Any] | None = None,
+        **wishes: Unpack[SamplerWishes],
+    ) -> int:
         """Takes a request at any time; nothing is computed before the next step. Returns its number.
 
         id: what tells this prompt's draws from those of others under the same seed. Further arguments are those of
@@ -102,7 +110,7 @@ class Session:
         request: int = self._session.submit(
             raw_prompt(prompt),
             None if id is None else text("id", id),
-            None if thinking is None else truth("thinking", thinking),
+            chat_arguments(thinking, chat_template_kwargs),
             sampler,
         )
         self._confidence[request] = bool(sampler.get("confidence"))

@@ -9,13 +9,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tempera.errors import BadInput
 from tempera.model import Acceptance, Model, require_model
-from tempera.wishes import Prompt, is_one, number, raw_prompt, several, text, truth, whole
+from tempera.wishes import Prompt, chat_arguments, is_one, number, raw_prompt, several, text, whole
 
 if TYPE_CHECKING:
     from tempera._tempera import RawPilot
@@ -82,6 +82,7 @@ def ladder(
     seed: int | None = None,
     pilots: int | None = None,
     thinking: bool | None = None,
+    chat_template_kwargs: Mapping[str, Any] | None = None,
     ids: Sequence[str] | None = None,
     cache_memory: int = 0,
     progress: Callable[[int], None] | None = None,
@@ -116,7 +117,7 @@ def ladder(
              "pilots": pilots, "cache_memory": 0 if cache_memory is None else cache_memory}  # fmt: skip
     counted = {name: None if size is None else whole(name, size) for name, size in sizes.items()}
     found = model._native.calibrate(
-        model._opened, raw, names, thinking=None if thinking is None else truth("thinking", thinking), first=float(first), last=float(last), done=done, **counted
+        model._opened, raw, names, arguments=chat_arguments(thinking, chat_template_kwargs), first=float(first), last=float(last), done=done, **counted
     )
     if progress is None and sys.stderr.isatty():
         print(file=sys.stderr)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
+import json
 import numbers
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -53,6 +54,7 @@ class Wishes(SamplerWishes, total=False):
     """What is drawn, and how the work is laid out."""
 
     thinking: bool | None
+    chat_template_kwargs: Mapping[str, Any] | None
     ids: Sequence[str] | None
     batch: int | None
     under_way: int | None
@@ -186,6 +188,31 @@ def _weights(name: str, value: Any) -> list[int]:
     return several(name, value, whole, "[3, 2, 1]")
 
 
+def _arguments(name: str, value: Any) -> dict[str, Any]:
+    if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
+        raise BadInput(name, f"{value!r} is not a dictionary of names", 'give one such as {"reasoning_effort": "low"}')
+    return dict(value)
+
+
+def chat_arguments(thinking: bool | None, given: Mapping[str, Any] | None) -> str:
+    """Returns the variables of a chat template as JSON; `thinking` is "enable_thinking". Raises BadInput.
+
+    >>> chat_arguments(False, {"reasoning_effort": "low"})
+    '{"reasoning_effort": "low", "enable_thinking": false}'
+    """
+    name = "chat_template_kwargs"
+    arguments = {} if given is None else _arguments(name, given)
+    if thinking is not None:
+        thinking = truth("thinking", thinking)
+        if arguments.get("enable_thinking") not in (None, thinking):
+            raise BadInput("thinking", 'differs from "enable_thinking" of chat_template_kwargs', "give one of the two")
+        arguments["enable_thinking"] = thinking
+    try:
+        return text(name, json.dumps(arguments, ensure_ascii=False, allow_nan=False))
+    except (TypeError, ValueError) as error:
+        raise BadInput(name, f"no JSON can hold it ({error})", "give texts, numbers, truths, lists and dictionaries") from None
+
+
 _KINDS: dict[str, Callable[[str, Any], Any]] = {
     **dict.fromkeys(("sampler", "preset", "schedule", "restart_range"), text),
     **dict.fromkeys(("horizon", "block", "output_rung", "particles", "samples", "seed", "prefetch", "cache_memory"), whole),
@@ -196,6 +223,7 @@ _KINDS: dict[str, Callable[[str, Any], Any]] = {
     "powers": _powers,
     "restart_weights": _weights,
     "stop": _stops,
+    "chat_template_kwargs": _arguments,
 }  # fmt: skip
 
 

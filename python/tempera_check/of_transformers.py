@@ -205,18 +205,23 @@ def _is_same(a, b):
 
 
 class Tokenizer(PreTrainedTokenizerFast):
-    """Words of the vocabulary between spaces; <bos> is the token before the first, and <pad> pads."""
+    """Texts as a real model has them: decoding joins the words of the vocabulary, and encoding cuts a text into as few words
+    as it can, so that tokens that join to another one do not come back. White space divides texts and is no token; <bos> is
+    the token before the first, and <pad> pads.
+    """
 
     def __init__(self, model):
+        from tokenizers import AddedToken, decoders, models, pre_tokenizers
         from tokenizers import Tokenizer as Words
-        from tokenizers import models, pre_tokenizers
 
-        words = {word: number for number, word in enumerate(model.vocabulary)}
-        words.update({"<bos>": len(words), "<pad>": len(words) + 1})
-        tokenizer = Words(models.WordLevel(words, unk_token="<bos>"))
+        size = len(model.vocabulary)
+        tokenizer = Words(models.Unigram([(word, -1.0) for word in (*model.vocabulary, "<bos>", "<pad>")], size, False))
         tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-        super().__init__(tokenizer_object=tokenizer, bos_token="<bos>", pad_token="<pad>", unk_token="<bos>",
-                         eos_token=model.vocabulary[model.terminal[0]] if model.terminal else None)
+        tokenizer.decoder = decoders.Fuse()
+        # A terminal token that is a part of another word is cut out of no text.
+        end = AddedToken(model.vocabulary[model.terminal[0]], single_word=True, normalized=False) if model.terminal else None
+        super().__init__(tokenizer_object=tokenizer, bos_token="<bos>", pad_token="<pad>", unk_token="<bos>", eos_token=end,
+                         clean_up_tokenization_spaces=False)
 
 
 def _one(terminal):

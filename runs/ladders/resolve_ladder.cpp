@@ -10,7 +10,7 @@
 namespace tempera::gpu {
 
 ResolvedLadder resolve_ladder(const LadderWish& wish, const OpenedModel& model,
-                              const std::vector<RunPrompt>& prompts, Thinking thinking,
+                              const std::vector<RunPrompt>& prompts, const ChatArguments& arguments,
                               Spelling spelling) {
   const AskedHorizon horizon{wish.horizon.value_or(defaults::horizon), wish.horizon.has_value()};
   if (horizon.tokens == 0)
@@ -19,7 +19,7 @@ ResolvedLadder resolve_ladder(const LadderWish& wish, const OpenedModel& model,
   ResolvedLadder resolved;
   resolved.horizon = horizon.tokens;
   for (const RunPrompt& prompt : prompts) {
-    ResolvedPrompt own = resolve_prompt(model, prompt.prompt, thinking, horizon, prompt.where);
+    ResolvedPrompt own = resolve_prompt(model, prompt.prompt, arguments, horizon, prompt.where);
     resolved.prompts.push_back({std::move(own.tokens),
                                 prompt.id ? prompt_number(*prompt.id) : PromptNumber{},
                                 own.horizon});

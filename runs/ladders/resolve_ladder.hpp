@@ -38,7 +38,7 @@ struct ResolvedLadder {
 /// @throw BadInput as geometric_ladder and resolve_prompt, and for a horizon of 0 or more pilots
 /// than there may be
 ResolvedLadder resolve_ladder(const LadderWish& wish, const OpenedModel& model,
-                              const std::vector<RunPrompt>& prompts, Thinking thinking,
+                              const std::vector<RunPrompt>& prompts, const ChatArguments& arguments,
                               Spelling spelling = Spelling::keys);
 
 /// "equal", "same" or "exhausted": why_calibration_ends as JSON and Python have it.

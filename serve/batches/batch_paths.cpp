@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
 #include <string_view>
 
 #include "base/error.hpp"
@@ -27,6 +28,18 @@ HttpResponse none(const char* what) {
   return error_response(404, std::string("there is no such ") + what);
 }
 
+/// Refuses a query that asks for what a list does not do.
+void check_query(std::string_view query) {
+  while (!query.empty()) {
+    const auto end = std::min(query.find('&'), query.size());
+    const std::string key(query.substr(0, std::min(query.find('='), end)));
+    query.remove_prefix(std::min(end + 1, query.size()));
+    if (key != "limit" && key != "after" && !key.empty())
+      throw BadInput(key, "is not a parameter of this server's lists",
+                     "leave it out, or give limit or after");
+  }
+}
+
 /// The value of a query's key; empty if it has none.
 std::string query_value(std::string_view query, std::string_view key) {
   while (!query.empty()) {
@@ -43,6 +56,7 @@ std::string query_value(std::string_view query, std::string_view key) {
 /// A page of a list: those after `after`, at most `limit`.
 template <class Entry>
 HttpResponse page_of(const std::vector<Entry>& all, const std::string& query) {
+  check_query(query);
   constexpr std::size_t most = 100;
   std::size_t limit = most;
   if (const std::string text = query_value(query, "limit"); !text.empty()) {
@@ -73,11 +87,19 @@ HttpResponse page_of(const std::vector<Entry>& all, const std::string& query) {
 HttpResponse take_file(Batches& batches, const HttpRequest& request) {
   StoredFile file{.id = fresh_id("file-"), .filename = "input.jsonl", .created = now()};
   std::optional<std::string_view> content;
-  for (const FormPart& part : read_multipart(request.content_type, request.body)) {
-    if (part.name == "purpose") file.purpose = std::string(part.content);
-    if (part.name != "file") continue;
-    content = part.content;
-    if (part.filename) file.filename = part.filename->substr(0, longest_filename);
+  std::set<std::string_view> names;
+  const auto parts = read_multipart(request.content_type, request.body);
+  for (const FormPart& part : parts) {
+    if (!names.insert(part.name).second)
+      throw BadInput(part.name, "occurs twice in the form", "send it once");
+    if (part.name == "purpose") {
+      file.purpose = std::string(part.content);
+    } else if (part.name == "file") {
+      content = part.content;
+      if (part.filename) file.filename = part.filename->substr(0, longest_filename);
+    } else {
+      check_part(part.name, Holder::file, {"file", "purpose"});
+    }
   }
   if (file.purpose != "batch")
     throw BadInput("purpose", in_quotes(file.purpose) + " is no purpose of this server",

@@ -40,19 +40,6 @@ std::optional<std::uint64_t> read_seed(const JsonObject& object) {
   return object.whole_number("seed", 0, std::numeric_limits<std::uint64_t>::max());
 }
 
-gpu::Thinking thinking_of(bool thinks) { return thinks ? gpu::Thinking::on : gpu::Thinking::off; }
-
-/// "chat_template_kwargs" of vLLM and SGLang: what a client gives to the model's template.
-gpu::Thinking read_template_arguments(const JsonObject& arguments) {
-  for (const std::string& key : arguments.keys())
-    if (key != "enable_thinking" && arguments.has(key))
-      throw BadInput("chat_template_kwargs." + key, "this server's templates have no such argument",
-                     "leave it out; \"enable_thinking\", or \"thinking\" in \"tempera\", says "
-                     "whether the model thinks");
-  if (!arguments.has("enable_thinking")) return gpu::Thinking::as_published;
-  return thinking_of(arguments.boolean("enable_thinking"));
-}
-
 /// Whether a "tempera" object says anything of the sampler: then its powers decide, and not the
 /// temperature.
 bool names_sampler(const JsonObject& tempera) {
@@ -85,7 +72,7 @@ void read_temperature(const JsonObject& body, gpu::SamplerWish& wish) {
 }
 
 void read_tempera(const JsonObject& object, GenerationRequest& request, gpu::SamplerWish& wish,
-                  gpu::Thinking& thinking) {
+                  gpu::ChatArguments& arguments) {
   object.only({"preset", "sampler", "powers", "block", "rounds", "local_moves", "sweeps",
                "schedule", "restart_weights", "restart_range", "output_rung", "particles",
                "early_rejection", "prefetch", "seed", "thinking", "round_events"});
@@ -126,12 +113,12 @@ void read_tempera(const JsonObject& object, GenerationRequest& request, gpu::Sam
     request.is_seed_given = true;
   }
   if (object.has("thinking")) {
-    const auto asked = thinking_of(object.boolean("thinking"));
-    if (thinking != gpu::Thinking::as_published && thinking != asked)
+    const bool thinks = object.boolean("thinking");
+    if (arguments.thinking().value_or(thinks) != thinks)
       throw BadInput("tempera.thinking",
                      "it differs from \"enable_thinking\" of \"chat_template_kwargs\"",
                      "give one of the two");
-    thinking = asked;
+    arguments.add_thinking(thinks);
   }
   request.round_events = object.boolean_or("round_events", false);
 }
@@ -229,13 +216,19 @@ std::vector<gpu::ChatMessage> read_messages(const JsonObject& body) {
     check_fields(message, Holder::message, {"role", "content"}, {},
                  "messages[" + std::to_string(messages.size()) + "].");
     auto role = message.text("role");
-    if (role == "developer") role = "system";
     // An assistant's turn without text, which clients send as null.
     const bool is_empty = role == "assistant" && !message.has("content");
     messages.push_back({std::move(role), is_empty ? std::string() : content_of(message)});
   }
   if (messages.empty()) throw BadInput("messages", "there is none", "give at least one");
   return messages;
+}
+
+gpu::ChatArguments read_chat_arguments(const JsonObject& body, std::string_view body_text) {
+  const std::string field = "chat_template_kwargs";
+  if (!body.has(field)) return {};
+  // A template may write its members in their order, which `body` has lost.
+  return gpu::ChatArguments::read(nlohmann::ordered_json::parse(body_text)[field], field);
 }
 
 GenerationRequest read_generation_request(std::string_view body_text, bool is_chat,
@@ -274,10 +267,9 @@ GenerationRequest read_generation_request(std::string_view body_text, bool is_ch
 
   gpu::SampleWish wish;
   read_temperature(body, wish.sampler);
-  if (body.has("chat_template_kwargs"))
-    wish.thinking = read_template_arguments(body.object("chat_template_kwargs"));
+  if (is_chat) wish.arguments = read_chat_arguments(body, body_text);
   if (body.has("tempera"))
-    read_tempera(body.object("tempera"), request, wish.sampler, wish.thinking);
+    read_tempera(body.object("tempera"), request, wish.sampler, wish.arguments);
   wish.sampler.stop = stops(body);
 
   const bool names_both = body.has("max_tokens") && is_chat && body.has("max_completion_tokens");

@@ -46,6 +46,10 @@ struct GenerationRequest {
 /// @throw BadInput naming the part that is wrong
 std::vector<gpu::ChatMessage> read_messages(const JsonObject& body);
 
+/// The "chat_template_kwargs" of a body, whose text this is.
+/// @throw BadInput as gpu::ChatArguments::read
+gpu::ChatArguments read_chat_arguments(const JsonObject& body, std::string_view body_text);
+
 /// Reads the body of a completion or, if `is_chat`, of a chat completion.
 ///
 /// Without a "tempera" object the request is tokenwise sampling at its "temperature" (1 if there is

@@ -222,6 +222,8 @@ std::span<const NeutralField> neutral_fields() {
       // Batches.
       NeutralField{"output_expires_after", batch, Neutral::none, "",
                    "files of this server do not expire", "leave it out, and DELETE the file"},
+      NeutralField{"expires_after", static_cast<unsigned>(Holder::file), Neutral::none, "",
+                   "files of this server do not expire", "leave it out, and DELETE the file"},
   };
   return fields;
 }
@@ -238,6 +240,14 @@ void check_fields(const JsonObject& object, Holder holder,
     if (object.has(key) && !is_neutral(*field, object.at(key)))
       throw BadInput(place + key, std::string(field->why), std::string(field->instead));
   }
+}
+
+void check_part(const std::string& name, Holder holder,
+                std::initializer_list<std::string_view> known) {
+  if (std::find(known.begin(), known.end(), name) != known.end()) return;
+  const NeutralField* field = find_field(name.substr(0, name.find('[')), holder);
+  if (field == nullptr) refuse_unknown("", name, known);
+  throw BadInput(name, std::string(field->why), std::string(field->instead));
 }
 
 ordered_json schema_of(const NeutralField& field) {

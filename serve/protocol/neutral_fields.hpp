@@ -17,6 +17,7 @@ enum class Holder : unsigned {
   stream_options = 4,  ///< "stream_options" of either
   message = 8,         ///< an entry of "messages"
   batch = 16,          ///< the body of POST /v1/batches
+  file = 32,           ///< the form of POST /v1/files
 };
 
 /// Which values of a field leave the answer as it is. null always does.
@@ -53,6 +54,10 @@ void check_fields(const JsonObject& object, Holder holder,
                   std::initializer_list<std::string_view> known,
                   std::initializer_list<std::string_view> further = {},
                   const std::string& place = {});
+
+/// Checks the name of a part of a form, as check_fields does a field: NAME or NAME[KEY].
+void check_part(const std::string& name, Holder holder,
+                std::initializer_list<std::string_view> known);
 
 /// The JSON Schema of a field: its neutral values, and null.
 nlohmann::ordered_json schema_of(const NeutralField& field);

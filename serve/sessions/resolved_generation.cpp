@@ -53,7 +53,7 @@ ResolvedGeneration resolve_generation(const gpu::OpenedModel& model, const Ident
         resolved.settings.emplace_back(gpu::resolve_sampler(wish.sampler));
     gpu::AskedHorizon horizon = gpu::asked_horizon(wish.sampler, settings);
     if (asked.is_horizon_open) horizon.is_given = false;
-    auto prompt = gpu::resolve_prompt(model, wish.prompt, wish.thinking, horizon, where);
+    auto prompt = gpu::resolve_prompt(model, wish.prompt, wish.arguments, horizon, where);
     const auto number = wish.id ? gpu::prompt_number(*wish.id) : gpu::PromptNumber{};
     resolved.requests.push_back(settings.request(std::move(prompt.tokens), number, prompt.horizon,
                                                  model.terminal(), where));

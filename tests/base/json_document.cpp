@@ -29,6 +29,12 @@ TEST_CASE("what is not one JSON value is refused by its place", "[json]") {
   }
   require_bad_input([] { parse_json("[1, x]", "here"); }, {"here, line 1, column 5: not valid"});
   require_bad_input([] { parse_json("[1,\n 2,\n x]", "here"); }, {"here, line 3, column 2:"});
+  // A text that is a line of a file is not divided into lines once more.
+  for (const std::string line : {"line 7", "a.jsonl, line 7"}) {
+    require_bad_input([&] { parse_json("[1, x]", line); }, {line + ": column 5 is not valid"});
+    require_bad_input([&] { parse_json("[1, x]", line + "a"); }, {line + "a, line 1, column 5:"});
+  }
+  require_bad_input([] { parse_json("[1, x]", "pipeline 7"); }, {"pipeline 7, line 1, column 5:"});
   require_bad_input([] { parse_json(std::string("{}\n\0x", 5), "here"); },
                     {"here, line 2, column 1:"});
   require_bad_input([] { parse_json(R"({"a": [0, {"b": 1, "b": 1}]})", "here"); },

@@ -155,13 +155,14 @@ TEST_CASE("every tokenizer in GGUF is read or refused, and its texts too", "[fuz
   });
 }
 
-TEST_CASE("every chat template is known or refused, and every conversation", "[fuzz]") {
+TEST_CASE("every folder has a chat template or is refused, and every conversation", "[fuzz]") {
   const ModelFolder folder("untied_float32");
   const nlohmann::json config = {{"chat_template", smollm2_template}, {"bos_token", "<b>"}};
   fuzz("tokenizer_config.json", {config.dump()}, [&](const std::string& bytes) {
     folder.write("tokenizer_config.json", bytes);
     const auto format = ChatFormat::load(folder.path());
-    format.render(std::vector<ChatMessage>{{"user", bytes}}, Thinking::as_published, "text");
+    // Jinja2 is not what is fuzzed here.
+    if (format.is_tested()) format.render(std::vector<ChatMessage>{{"user", bytes}}, {}, "text");
   });
   // A conversation of any roles and contents, in every family's style.
   const std::string turns = "system\x1Euser<think>\n</think>\x1E\n </think>x\x1Euser";

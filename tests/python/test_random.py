@@ -17,7 +17,7 @@ from random import random as early_random
 
 import pytest
 from laws import EIGHTHS, PACKAGE, check_law, check_refused, small
-from tempera_check import law, merge
+from tempera_check import lab, law, merge, of_random
 
 own = random.Random(7)
 
@@ -58,6 +58,18 @@ HALF = {False: Fraction(1, 2), True: Fraction(1, 2)}
 ])
 def test_each_way_of_drawing_has_its_law(step):
     check_law(step, EIGHTHS)
+
+
+def test_sixteen_bits_are_the_most_at_once(monkeypatch):
+    class Last:
+        def choose(self, tickets, winners):
+            assert tickets == [1] * len(tickets)
+            return winners[-1]
+
+    monkeypatch.setattr(lab, "walk", Last())
+    assert of_random.bits(16) == 2**16 - 1
+    with pytest.raises(lab.Refused, match="17 random bits"):
+        of_random.bits(17)
 
 
 @pytest.mark.parametrize("step, name", [
@@ -368,7 +380,7 @@ def step(model, state):
 
 
 def run_alone(code):
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=60, env=dict(os.environ, PYTHONPATH=PACKAGE))
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=600, env=dict(os.environ, PYTHONPATH=PACKAGE))
 
 
 def test_the_thread_of_an_allocator_does_not_keep_a_process_from_forking():

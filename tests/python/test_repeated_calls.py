@@ -63,6 +63,31 @@ def test_a_call_that_draws_otherwise_is_refused():
         law(lambda: known.call(0, worn)[0])
 
 
+@pytest.mark.parametrize("later, message", [
+    ([], "returns something else"),  # no draw where there was one
+    ([2, 3], "after the same draws"),  # another draw after those that there were
+    ([3], "the tickets at"),  # another draw in its place
+    ([2], None),
+])
+def test_a_call_that_draws_fewer_times_or_more_or_others_is_refused(later, message):
+    known = RepeatedCalls(list, lambda a, b: a == b)
+    drawn = [[2]] * 3 + [later] * 100
+
+    def worn():
+        for count in drawn.pop(0):
+            random.randrange(count)
+        return ["the same"]
+
+    def step():
+        return known.call(0, worn)[0]
+
+    if message is None:
+        assert law(step) == {"the same": 1}
+        return
+    with pytest.raises(lab.NotDeterministic, match=message):
+        law(step)
+
+
 def test_a_call_that_merges_is_run_every_time():
     known = RepeatedCalls(list, lambda a, b: a == b)
     count = []

@@ -1,5 +1,9 @@
 """generate() of transformers over a finite model: the tokens have the law that its options say."""
 import itertools
+import os
+import pathlib
+import subprocess
+import sys
 from fractions import Fraction
 
 import pytest
@@ -9,6 +13,7 @@ from tempera_check import CausalLM, Model, Tokenizer, law
 from transformers import DynamicCache, LogitsProcessor, LogitsProcessorList, StoppingCriteria, StoppingCriteriaList
 from transformers.generation import GenerationMixin
 
+TREE = pathlib.Path(__file__).resolve().parents[2]
 MODEL = Model({"vocabulary": ["a", "b", "e", "f"], "terminal": [2, 3], "horizon": 2, "powers": ["2"],
                "rows": [[[], ["1/2", "1/4", "1/8", "1/8"]], [[0], ["1/4", "1/4", "1/2", "0"]]],
                "default": ["0", "1/2", "0", "1/2"]})
@@ -157,10 +162,52 @@ def test_scores_of_a_prefix_are_those_of_the_model(lm):
 def test_the_tokenizer_is_one(lm):
     tokenizer = Tokenizer(MODEL)
     assert tokenizer("a b e").input_ids == [0, 1, 2]
-    assert tokenizer.decode([0, 1, 2]) == "a b e"
+    assert tokenizer.decode([0, 1, 2]) == "abe" and tokenizer("abe").input_ids == [0, 1, 2]
+    assert tokenizer.decode([0, 1, 2], skip_special_tokens=True) == "ab"
     assert (tokenizer.bos_token_id, tokenizer.pad_token_id, tokenizer.eos_token_id) == (4, 5, 2)
     padded = tokenizer(["a", "a b"], padding=True, return_tensors="pt")
     assert padded.input_ids.tolist() == [[0, 5], [0, 1]]
+
+
+def test_tokens_that_join_to_another_do_not_come_back_from_their_text():
+    rows = {"horizon": 2, "powers": ["2"], "rows": [], "default": ["1/4"] * 4}
+    tokenizer = Tokenizer(Model({"vocabulary": ["a", "aa", "he", "e"], "terminal": [3], **rows}))
+    there_and_back = lambda *tokens: tokenizer(tokenizer.decode(tokens)).input_ids  # noqa: E731
+    assert there_and_back(0, 3) == [0, 3] and there_and_back(1) == [1]
+    assert there_and_back(0, 0) == [1] and sorted(there_and_back(0, 0, 0)) == [0, 1]
+    # A terminal token inside a word is that word.
+    assert there_and_back(2) == [2] and there_and_back(0, 2, 3) == [0, 2, 3]
+    # However words overlap, a text that they make can be read.
+    overlapping = Tokenizer(Model({"vocabulary": ["ab", "a", "bc", "e"], "terminal": [3], **rows}))
+    assert overlapping("abc").input_ids == [1, 2]
+
+
+INDEPENDENT = """
+import math, random
+def likelihood(model, x):
+    return math.prod(model.probabilities(x[:t])[x[t]] for t in range(len(x)))
+def step(tokenizer, model, state):
+    x, y = list(state), []
+    while len(y) < model.horizon and not (y and y[-1] in model.terminal):
+        row = model.probabilities(y)
+        y.append(random.choices(range(len(row)), weights=row)[0])
+    accepted = min(1.0, likelihood(model, y) / likelihood(model, x)) ** (model.powers[0] - 1)
+    return y if random.random() < accepted else x
+"""
+
+
+def test_a_sampler_that_loses_tokens_on_its_way_through_text_is_seen(tmp_path):
+    command = os.environ.get("TEMPERA", str(TREE / "build/release/tempera"))
+    through_text = INDEPENDENT.replace("else x\n", "else tokenizer(tokenizer.decode(x)).input_ids\n")
+    assert through_text != INDEPENDENT
+    told = {}
+    for name, source in (("right", INDEPENDENT), ("through_text", through_text)):
+        (tmp_path / f"{name}.py").write_text(source)
+        program = f"PYTHONPATH={TREE}/python {sys.executable} -m tempera_check {tmp_path}/{name}.py:step"
+        done = subprocess.run([command, "check", "--program", program, "--within", "1e-9"], capture_output=True, text=True)
+        told[name] = done.returncode, done.stdout + done.stderr
+    assert told["right"][0] == 0, told["right"][1]
+    assert told["through_text"][0] == 1 and "joined-tokens" in told["through_text"][1], told["through_text"][1]
 
 
 def test_greedy_decoding_draws_nothing(lm):

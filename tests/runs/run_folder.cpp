@@ -350,21 +350,19 @@ TEST_CASE("what waits to be written in the background is dropped with its writer
   std::atomic<int> written{0};
   std::atomic<bool> has_begun{false};
   std::atomic<bool> may_end{false};
-  std::thread later;
   {
+    // The work under way ends once what waits is dropped.
+    std::shared_ptr<void> waiting(nullptr, [&](void*) { may_end = true; });
     BackgroundWorker writer;
     writer.add([&] {
       has_begun = true;
       while (!may_end) std::this_thread::yield();
     });
     while (!has_begun) std::this_thread::yield();
-    for (std::size_t i = 0; i < BackgroundWorker::most_waiting; ++i) writer.add([&] { ++written; });
-    later = std::thread([&] {
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));
-      may_end = true;
-    });
+    for (std::size_t i = 0; i < BackgroundWorker::most_waiting; ++i)
+      writer.add([&, waiting] { ++written; });
+    waiting.reset();
   }
-  later.join();
   CHECK(written == 0);
 }
 

@@ -1,6 +1,12 @@
 #include "runs/shard_claim.hpp"
 
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <atomic>
+#include <csignal>
+#include <fstream>
 #include <thread>
 
 #include "runs/shard_environment.hpp"
@@ -11,9 +17,9 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr ClaimTimes short_times{milliseconds(20), milliseconds(300)};
+const ClaimTimes short_times{milliseconds(20), milliseconds(300)};
 /// For an owner that lives: on a busy machine it may not count for a while.
-constexpr ClaimTimes patient_times{milliseconds(20), milliseconds(600'000)};
+const ClaimTimes patient_times{milliseconds(20), milliseconds(600'000)};
 
 /// What a process of another machine writes into its claim.
 void write_claim(const std::filesystem::path& file, std::uint64_t beats, bool has_ended = false) {
@@ -23,6 +29,68 @@ void write_claim(const std::filesystem::path& file, std::uint64_t beats, bool ha
                              .dump()
                       << '\n';
 }
+
+/// What a claim's file says of this process.
+nlohmann::json claim_of_this_process() {
+  const test::TemporaryFolder work;
+  const ShardClaim claim(work / "run", {1, 1}, {}, patient_times);
+  std::ifstream in(work / "run/claims/shard-1-of-1.1");
+  return nlohmann::json::parse(in);
+}
+
+/// The number of a process that is no more.
+int dead_process() {
+  const int process = ::fork();
+  if (process == 0) ::_exit(0);
+  ::waitpid(process, nullptr, 0);
+  return process;
+}
+
+/// Who has made a claim, and what becomes of whoever wants the shard.
+struct Owner {
+  const char* name;
+  nlohmann::json claim;
+  bool counts;   ///< it lives: the newcomer is refused
+  bool is_sure;  ///< it has ended: the newcomer need not look for how long it is silent
+};
+
+std::vector<Owner> owners() {
+  nlohmann::json own = claim_of_this_process();
+  own["has_ended"] = false;
+  const auto with = [&](nlohmann::json changes) {
+    nlohmann::json claim = own;
+    claim.update(changes);
+    return claim;
+  };
+  return {{"ended", with({{"system", "another"}, {"has_ended", true}}), false, true},
+          {"dead", with({{"process", dead_process()}, {"start", "1"}}), false, true},
+          {"dead, its number another process's", with({{"start", "1"}}), false, true},
+          {"far and silent", with({{"system", "another"}}), false, false},
+          {"far and counting", with({{"system", "another"}}), true, false},
+          {"here and silent", own, false, false},
+          {"here and counting", own, true, false}};
+}
+
+/// Counts a claim up until it is destroyed. Its file is whole at any moment.
+class Counting {
+ public:
+  Counting(std::filesystem::path file, nlohmann::json claim, bool counts) {
+    std::filesystem::create_directories(file.parent_path());
+    const auto write = [file, claim = std::make_shared<nlohmann::json>(std::move(claim))] {
+      (*claim)["beats"] = (*claim)["beats"].get<int>() + 1;
+      std::ofstream(file.string() + "~") << claim->dump() << '\n';
+      std::filesystem::rename(file.string() + "~", file);
+    };
+    write();
+    if (counts)
+      thread_ = std::jthread([write](const std::stop_token& stop) {
+        for (; !stop.stop_requested(); std::this_thread::sleep_for(milliseconds(2))) write();
+      });
+  }
+
+ private:
+  std::jthread thread_;
+};
 
 using Variables = std::map<std::string, std::string>;
 
@@ -119,20 +187,22 @@ TEST_CASE("an owner that counts just as it is taken over is given the time to se
   const test::TemporaryFolder work;
   const Shard shard{1, 2};
   const auto file = work / "run/claims/shard-1-of-2.1";
-  // Half of the patience is what a busy machine may keep this thread waiting.
-  const ClaimTimes times{milliseconds(10), milliseconds(2000)};
   const bool is_alive = GENERATE(true, false);
   write_claim(file, 9);
-  std::chrono::steady_clock::time_point taken;
+  std::vector<milliseconds> waits;
+  ClaimTimes times{milliseconds(8), milliseconds(50)};
+  times.wait = [&](milliseconds time) {
+    waits.push_back(time);
+    std::this_thread::sleep_for(time);
+  };
   // The newcomer has looked for the last time, and makes its claim next.
   const auto say = [&](const std::string& text) {
     if (!text.starts_with("takes ")) return;
     if (is_alive) write_claim(file, 10);
-    taken = std::chrono::steady_clock::now();
+    waits.clear();
   };
   ShardClaim claim(work / "run", shard, say, times);
-  const auto waited = std::chrono::steady_clock::now() - taken;
-  CHECK((waited >= times.patience / 2) == is_alive);
+  CHECK(waits == (is_alive ? std::vector{milliseconds(25)} : std::vector<milliseconds>{}));
   claim.require_held();
 }
 
@@ -143,6 +213,7 @@ TEST_CASE("an owner that stood still writes no more once its shard was taken ove
   ShardClaim claim(work / "run", shard, {}, {std::chrono::hours(1), milliseconds(40)});
   ClaimedDisk disk(claim);
   disk.replace(work / "before", "");
+  // Longer than half of the patience, after which it looks before it writes.
   std::this_thread::sleep_for(milliseconds(30));
   disk.replace(work / "still its own", "");
   write_claim(work / "run/claims/shard-1-of-2.2", 1);
@@ -154,6 +225,62 @@ TEST_CASE("an owner that stood still writes no more once its shard was taken ove
   } catch (const ClaimLost& lost) {
     CHECK(std::string(lost.what()).find("was taken over by process 7 on far") != std::string::npos);
   }
+}
+
+TEST_CASE("of two claims the last decides, whoever made the one before it") {
+  const Shard shard{1, 2};
+  for (const Owner& first : owners())
+    for (const Owner& last : owners()) {
+      INFO("first " << first.name << ", last " << last.name);
+      const test::TemporaryFolder work;
+      const std::filesystem::path claims = work / "run/claims";
+      const Counting one(claims / "shard-1-of-2.1", first.claim, first.counts);
+      const Counting two(claims / "shard-1-of-2.2", last.claim, last.counts);
+      std::string said;
+      const auto claim = [&] {
+        // Whoever counts may be kept waiting by a busy machine; whoever is silent is not waited
+        // for.
+        return std::make_unique<ShardClaim>(
+            work / "run", shard, [&](const std::string& text) { said += text + "\n"; },
+            last.counts ? patient_times : ClaimTimes{milliseconds(16), milliseconds(60)});
+      };
+      if (last.counts) {
+        require_bad_input(claim, {"shard-1-of-2", "is being drawn by process"});
+        CHECK_FALSE(std::filesystem::exists(claims / "shard-1-of-2.3"));
+        continue;
+      }
+      const auto taken = claim();
+      CHECK(std::filesystem::exists(claims / "shard-1-of-2.3"));
+      taken->require_held();
+      // The first is not watched at all, and the last only if nobody knows what has become of it.
+      CHECK(said.empty() == last.is_sure);
+    }
+}
+
+TEST_CASE("a sign of life that takes long to write counts from its beginning") {
+  const test::TemporaryFolder work;
+  const ClaimTimes times{milliseconds(50), milliseconds(600)};
+  const auto file = work / "run/claims/shard-1-of-2.1";
+  ShardClaim claim(work / "run", {1, 2}, {}, times);
+  // Whoever opens a leased file to write it waits until the lease is given back.
+  const auto before = std::signal(SIGIO, SIG_IGN);
+  const OpenFile leased(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(600);
+  while (::fcntl(leased.descriptor(), F_SETLEASE, F_RDLCK) != 0) {
+    REQUIRE(std::chrono::steady_clock::now() < end);
+    std::this_thread::yield();  // the owner is writing just now
+  }
+  std::this_thread::sleep_for(times.beat + times.patience / 2 + milliseconds(50));
+  const std::uint64_t beats = ShardClaim::look(work / "run", {1, 2}).beats;
+  ::fcntl(leased.descriptor(), F_SETLEASE, F_UNLCK);
+  while (ShardClaim::look(work / "run", {1, 2}).beats <= beats) {
+    REQUIRE(std::chrono::steady_clock::now() < end);
+    std::this_thread::yield();
+  }
+  // The sign has been seen, and its writer has looked for a next claim for the last time.
+  write_claim(work / "run/claims/shard-1-of-2.2", 1);
+  CHECK_THROWS_AS(claim.require_held(), ClaimLost);
+  std::signal(SIGIO, before);
 }
 
 TEST_CASE("an owner that stood still learns of it from its own next sign of life") {
@@ -248,6 +375,21 @@ TEST_CASE("launchers say which shard a process is") {
         if (launchers[first].first != launchers[later].first)
           CHECK(is(launched(variables), {1, 4}, true));
       }
+
+  // As many ranks as there may be shards, and one more; arrays likewise, which begin at 0 if they
+  // do not say where, and count by 1 if they do not say by what.
+  for (const bool is_too_many : {false, true}) {
+    const std::string of = std::to_string(most_shards + (is_too_many ? 1 : 0));
+    const Variables ranks{{"PMI_RANK", "5"}, {"PMI_SIZE", of}};
+    const Variables tasks{{"SLURM_ARRAY_TASK_ID", "5"}, {"SLURM_ARRAY_TASK_COUNT", of}};
+    if (is_too_many) {
+      require_bad_input([&] { launched(ranks); }, {"PMI_RANK", "is 5 of 65537"});
+      require_bad_input([&] { launched(tasks); }, {"SLURM_ARRAY_TASK_ID", "is 5 in an array"});
+    } else {
+      CHECK(is(launched(ranks), {6, most_shards}, true));
+      CHECK(is(launched(tasks), {6, most_shards}, false));
+    }
+  }
 
   const auto with = [](Variables variables, const std::string& name, const std::string& value) {
     variables[name] = value;

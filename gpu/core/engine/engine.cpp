@@ -49,13 +49,10 @@ bool Engine::step() {
   end_what_is_over();
   if (!needed_.empty() || !ahead_.empty()) {
     try {
-      answer_batch();
-    } catch (const ModelError&) {
-      answer_one_by_one();
-    } catch (const NoRoom&) {
-      answer_one_by_one();
-    } catch (const std::bad_alloc&) {
-      fail_batch();
+      answer_batch_or_each();
+    } catch (...) {
+      wait_again();
+      throw;
     }
     is_going_on_ = true;
     let_go_on();
@@ -191,6 +188,19 @@ void Engine::answer_batch() {
   decode_tokens_ += draws.size();
 }
 
+/// Answers a batch; if that fails for some of its requests, those alone go without an answer.
+void Engine::answer_batch_or_each() {
+  try {
+    answer_batch();
+  } catch (const ModelError&) {
+    answer_one_by_one();
+  } catch (const NoRoom&) {
+    answer_one_by_one();
+  } catch (const std::bad_alloc&) {
+    fail_batch();
+  }
+}
+
 /// Answers the requests of a batch in which some row cannot be drawn from, each alone: it has the
 /// bits that it has in any batch, and only those that cannot be answered fail.
 void Engine::answer_one_by_one() {
@@ -219,6 +229,25 @@ void Engine::answer_one_by_one() {
 /// have been written halfway, so that none of them can be asked for again.
 void Engine::fail_batch() {
   for (Request* request : batch_) request->failure_ = std::current_exception();
+}
+
+/// Puts the requests of a batch whose pass was not made back, for the step that follows. One whose
+/// cache was written all the same fails: to compute its tokens again would be wrong.
+void Engine::wait_again() {
+  std::vector<Request*> written;
+  for (Request* request : std::exchange(batch_, {})) {
+    if (request->cache_.length() == request->length_) {
+      wait(*request);
+    } else {
+      request->failure_ = std::current_exception();
+      written.push_back(request);
+    }
+  }
+  batch_ = std::move(written);
+  is_going_on_ = true;
+  let_go_on();
+  is_going_on_ = false;
+  end_what_is_over();
 }
 
 void Engine::let_go_on() {

@@ -248,7 +248,8 @@ class Engine {
   /// +infinity or no token: ModelError), or that alone finds no memory (NoRoom), fails its own
   /// request. A pass that runs out of memory in its middle (std::bad_alloc) fails those of its
   /// batch.
-  /// @throw whatever `ended`, the model or the lottery throws else; then the engine is over
+  /// @throw whatever `ended`, the model or the lottery throws else. If the model did before it
+  /// wrote to a cache, the next step makes that pass again: no request is lost
   bool step();
 
   /// Adds these samplers and makes steps until they have ended. They are moved from. If one throws,
@@ -274,8 +275,10 @@ class Engine {
   };
 
   void answer_batch();
+  void answer_batch_or_each();
   void answer_one_by_one();
   void fail_batch();
+  void wait_again();
   std::vector<ScoredToken> drawn_tokens(std::span<Pass> passes, std::span<const RowDraw> draws,
                                         bool is_measured);
   void let_go_on();

@@ -65,9 +65,9 @@ std::vector<std::uint32_t> ModelText::encode(std::string_view text,
 }
 
 std::vector<std::uint32_t> ModelText::encode_chat(std::span<const ChatMessage> messages,
-                                                  Thinking thinking,
+                                                  const ChatArguments& arguments,
                                                   const std::string& where) const {
-  return tokenizer_.encode(chat_format().render(messages, thinking, where), where);
+  return tokenizer_.encode(chat_format().render(messages, arguments, where), where);
 }
 
 }  // namespace tempera::gpu

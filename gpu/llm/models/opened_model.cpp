@@ -12,6 +12,7 @@
 #include "base/regular_file.hpp"
 #include "gpu/device/device_system.hpp"
 #include "gpu/device/instruction_set.hpp"
+#include "gpu/llm/models/hub_model.hpp"
 #include "gpu/llm/models/model_text.hpp"
 #include "gpu/llm/models/named_model.hpp"
 #include "gpu/llm/models/terminal_tokens.hpp"
@@ -38,10 +39,12 @@ class TokenizerText final : public TokenText {
   std::vector<TokenId> encode(std::string_view text, const std::string& where) const override {
     return text_.encode(text, where);
   }
-  std::vector<TokenId> encode_chat(std::span<const ChatMessage> messages, Thinking thinking,
+  std::vector<TokenId> encode_chat(std::span<const ChatMessage> messages,
+                                   const ChatArguments& arguments,
                                    const std::string& where) const override {
-    return text_.encode_chat(messages, thinking, where);
+    return text_.encode_chat(messages, arguments, where);
   }
+  std::optional<ChatFormat> chat_format() const override { return text_.chat_format(); }
   std::string decode(std::span<const TokenId> tokens) const override {
     return text_.tokenizer().decode(tokens);
   }
@@ -165,6 +168,7 @@ OpenedModel OpenedModel::open(const std::string& name_or_path, const OpenFile& o
                               std::optional<Arithmetic> arithmetic,
                               std::optional<RopeFactors> rope_factors,
                               const PackedWeights& packed) {
+  if (const auto snapshot = find_snapshot(name_or_path)) require_complete(*snapshot);
   const auto path = resolve_model(name_or_path);
   if (path.empty() || !is_there(path))
     throw BadInput(

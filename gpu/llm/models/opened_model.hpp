@@ -16,6 +16,13 @@
 
 namespace tempera::gpu {
 
+/// What computes the logits of a model that tempera does not compute itself.
+struct ForeignArithmetic {
+  std::string name;                   ///< such as "torch 2.15.0 on cpu, float32"
+  std::optional<std::string> digest;  ///< of the model, as its user gives it
+  friend bool operator==(const ForeignArithmetic&, const ForeignArithmetic&) = default;
+};
+
 /// A model that a user has named, with its text: of a Hugging Face folder or a GGUF file the
 /// tokenizer's, or, if a folder has no tokenizer.json, the numbers of the tokens.
 class OpenedModel {
@@ -29,7 +36,9 @@ class OpenedModel {
     bool accepts_empty_prompt = false;      ///< whether it has a law without any prompt
     bool undefined_after_terminal = false;  ///< whether it has no law after a terminal token
     std::optional<Arithmetic> arithmetic;   ///< of its logits; none if they are given
-    std::string remark;                     ///< what its user should know
+    /// What computes the logits, for people and config.json, if it is a program of the user's.
+    std::optional<ForeignArithmetic> foreign = std::nullopt;
+    std::string remark;  ///< what its user should know
     /// The set of rotary factors that it computes with, if the model has two.
     std::optional<RopeFactors> rope_factors = std::nullopt;
   };
@@ -46,8 +55,12 @@ class OpenedModel {
                           std::optional<RopeFactors> rope_factors = std::nullopt,
                           const PackedWeights& packed = {});
 
+  /// A model that is open already.
+  explicit OpenedModel(Parts parts) : parts_(std::move(parts)) {}
+
   LanguageModel& model() const { return *parts_.model; }
   std::optional<Arithmetic> arithmetic() const { return parts_.arithmetic; }
+  const std::optional<ForeignArithmetic>& foreign() const { return parts_.foreign; }
   /// The set of rotary factors that it computes with, if the model has two.
   std::optional<RopeFactors> rope_factors() const { return parts_.rope_factors; }
   /// What a user has to know of a choice that was made for the model; may be empty.
@@ -62,9 +75,9 @@ class OpenedModel {
   }
   /// The prompt that a conversation stands for.
   /// @throw BadInput as TokenText::encode_chat
-  std::vector<TokenId> encode_chat(std::span<const ChatMessage> messages, Thinking thinking,
-                                   const std::string& where) const {
-    return parts_.text->encode_chat(messages, thinking, where);
+  std::vector<TokenId> encode_chat(std::span<const ChatMessage> messages,
+                                   const ChatArguments& arguments, const std::string& where) const {
+    return parts_.text->encode_chat(messages, arguments, where);
   }
   /// How its tokens are written and read.
   const TokenText& text() const { return *parts_.text; }
@@ -80,7 +93,6 @@ class OpenedModel {
                                            std::size_t asked, const std::string& where) const;
 
  private:
-  explicit OpenedModel(Parts parts) : parts_(std::move(parts)) {}
   [[noreturn]] void refuse_length(const std::string& where, const std::string& what,
                                   const std::string& remedy) const;
 

@@ -11,6 +11,9 @@
 
 namespace tempera::gpu {
 
+/// Whether the model thinks before it answers, if its family leaves that open.
+enum class Thinking : std::uint8_t { as_published, on, off };
+
 /// How a family writes a conversation.
 enum class ChatStyle : std::uint8_t { chatml, qwen3, qwen35, llama3, llama31, tulu, phi35 };
 

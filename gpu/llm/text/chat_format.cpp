@@ -6,11 +6,12 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "base/in_quotes.hpp"
 #include "base/json_document.hpp"
 #include "base/sha256.hpp"
+#include "base/utf8.hpp"
 #include "gpu/llm/gguf/metadata.hpp"
 #include "gpu/llm/text/chat_families.hpp"
+#include "gpu/llm/text/template_engine.hpp"
 
 namespace tempera::gpu {
 
@@ -20,6 +21,8 @@ struct ChatFormat::Family {
   ChatStyle style;
   std::string_view system;        // what ChatML says if there is no system turn
   bool writes_beginning = false;  // of the model's begin token
+
+  bool thinks() const { return style == ChatStyle::qwen3 || style == ChatStyle::qwen35; }
 };
 
 namespace {
@@ -35,10 +38,21 @@ constexpr std::string_view qwen25_system =
 constexpr std::string_view math_system =
     "Please reason step by step, and put your final answer within \\boxed{}.";
 
-/// The text of "bos_token" or "eos_token": a string, or an object that has it; "" if there is
-/// none.
-std::string token_text(const JsonObject& config, const std::string& key) {
-  if (!config.has(key)) return "";
+/// The tokens that templates write by name, as tokenizer_config.json has them.
+constexpr std::array<const char*, 7> special_tokens{
+    "bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token"};
+/// The same of GGUF, with the keys of their numbers.
+constexpr std::array<std::pair<const char*, const char*>, 6> gguf_tokens{
+    {{"bos_token", "tokenizer.ggml.bos_token_id"},
+     {"eos_token", "tokenizer.ggml.eos_token_id"},
+     {"unk_token", "tokenizer.ggml.unknown_token_id"},
+     {"sep_token", "tokenizer.ggml.seperator_token_id"},
+     {"pad_token", "tokenizer.ggml.padding_token_id"},
+     {"mask_token", "tokenizer.ggml.mask_token_id"}}};
+
+/// The text of a special token: a string, or an object that has it.
+std::optional<std::string> token_text(const JsonObject& config, const std::string& key) {
+  if (!config.has(key)) return std::nullopt;
   if (config.at(key).is_object()) return config.object(key).text("content");
   return config.text(key);
 }
@@ -91,19 +105,16 @@ const ChatFormat::Family* ChatFormat::find(std::string_view digest) {
   return found == families.end() ? nullptr : found;
 }
 
-ChatFormat ChatFormat::recognise(std::string_view chat_template, std::string beginning,
-                                 std::string end, const std::string& where) {
+ChatFormat ChatFormat::of(std::string_view chat_template, std::map<std::string, std::string> tokens,
+                          std::string where) {
   if (chat_template.ends_with('\n')) chat_template.remove_suffix(1);
-  const auto digest = sha256(chat_template);
-  const auto* family = find(digest);
-  if (family == nullptr) {
-    throw BadInput(where,
-                   "the chat template (SHA-256 " + digest +
-                       ") is none that is published for SmolLM2, Qwen2, Qwen2.5, Qwen3, Qwen3.5, "
-                       "Llama 3, Tulu 3 or Phi-3.5",
-                   leave_out);
-  }
-  return {*family, std::move(beginning), std::move(end)};
+  ChatFormat format;
+  format.source_ = chat_template;
+  format.digest_ = sha256(chat_template);
+  format.family_ = find(format.digest_);
+  format.tokens_ = std::move(tokens);
+  format.where_ = std::move(where);
+  return format;
 }
 
 ChatFormat ChatFormat::load(const std::filesystem::path& folder) {
@@ -113,9 +124,11 @@ ChatFormat ChatFormat::load(const std::filesystem::path& folder) {
   const auto separate = folder / "chat_template.jinja";
   std::error_code error;
   const bool is_separate = std::filesystem::exists(separate, error);
-  return recognise(is_separate ? read_text_file(separate) : template_of(config),
-                   token_text(config, "bos_token"), token_text(config, "eos_token"),
-                   is_separate ? separate.string() : config.where());
+  std::map<std::string, std::string> tokens;
+  for (const char* key : special_tokens)
+    if (auto text = token_text(config, key)) tokens.emplace(key, *std::move(text));
+  return of(is_separate ? read_text_file(separate) : template_of(config), std::move(tokens),
+            is_separate ? separate.string() : config.where());
 }
 
 ChatFormat ChatFormat::from_gguf(const GgufMetadata& metadata) {
@@ -123,42 +136,55 @@ ChatFormat ChatFormat::from_gguf(const GgufMetadata& metadata) {
   if (!metadata.has(key)) {
     throw BadInput(metadata.where(key), "is missing: the model knows no conversations", leave_out);
   }
-  const auto tokens = metadata.texts("tokenizer.ggml.tokens");
-  const auto text_of = [&](const std::string& number) {
-    if (!metadata.has(number) || tokens.empty()) return std::string();
-    return std::string(tokens[metadata.whole_number(number, 0, tokens.size() - 1)]);
-  };
-  return recognise(metadata.text(key), text_of("tokenizer.ggml.bos_token_id"),
-                   text_of("tokenizer.ggml.eos_token_id"), metadata.where(key));
+  const auto texts = metadata.texts("tokenizer.ggml.tokens");
+  std::map<std::string, std::string> tokens;
+  for (const auto& [name, number] : gguf_tokens)
+    if (metadata.has(number) && !texts.empty())
+      tokens.emplace(name, texts[metadata.whole_number(number, 0, texts.size() - 1)]);
+  return of(metadata.text(key), std::move(tokens), metadata.where(key));
 }
 
-std::string_view ChatFormat::name() const { return family_->name; }
+std::string_view ChatFormat::name() const { return family_ == nullptr ? "" : family_->name; }
 
-std::string ChatFormat::render(std::span<const ChatMessage> messages, Thinking thinking,
-                               const std::string& where) const {
-  const bool thinks = family_->style == ChatStyle::qwen3 || family_->style == ChatStyle::qwen35;
-  if (thinking != Thinking::as_published && !thinks) {
+std::string ChatFormat::render(std::span<const ChatMessage> messages,
+                               const ChatArguments& arguments, const std::string& where) const {
+  if (messages.empty())
+    throw BadInput(where, "the conversation has no message", "give what the model shall answer");
+  std::vector<ChatMessage> turns(messages.begin(), messages.end());
+  if (source_.find("developer") == std::string::npos)
+    for (ChatMessage& turn : turns)
+      if (turn.role == "developer") turn.role = "system";
+  if (family_ != nullptr && arguments.says_thinking_alone() && !family_->thinks())
     throw BadInput("--thinking", "has no effect on " + std::string(name()) + "'s conversations",
                    "leave it out");
-  }
+  if (auto text = render_family(turns, arguments)) return *std::move(text);
+  auto tokens = nlohmann::ordered_json::object();
+  for (const auto& [token, text] : tokens_) tokens[token] = replace_invalid_utf8(text);
+  return render_template({source_, digest_, tokens.dump(), is_tested(), arguments}, turns, where,
+                         where_);
+}
+
+std::optional<std::string> ChatFormat::render_family(std::span<const ChatMessage> messages,
+                                                     const ChatArguments& arguments) const {
+  if (family_ == nullptr || !(arguments.empty() || arguments.says_thinking_alone()))
+    return std::nullopt;
   for (std::size_t i = 0; i < messages.size(); ++i) {
     const auto& role = messages[i].role;
-    if (role != "user" && role != "assistant" && !(role == "system" && i == 0)) {
-      throw BadInput(where, "message " + std::to_string(i + 1) + " has role " + in_quotes(role),
-                     "use user and assistant, and system for the first");
-    }
+    if (role != "user" && role != "assistant" && !(role == "system" && i == 0)) return std::nullopt;
   }
-  if (messages.empty() || messages.back().role != "user") {
-    throw BadInput(where, "the conversation does not end with the user's turn",
-                   "end it with what the model shall answer");
-  }
-  if (family_->style == ChatStyle::qwen35 && !last_question(messages, true)) {
-    throw BadInput(where, "every turn of the user is a tool's answer", "give the question too");
-  }
+  if (messages.back().role != "user") return std::nullopt;
+  if (family_->style == ChatStyle::qwen35 && !last_question(messages, true)) return std::nullopt;
+  const auto thinks = arguments.thinking();
+  const auto text_of = [&](const char* token) -> std::string_view {
+    const auto found = tokens_.find(token);
+    return found == tokens_.end() ? std::string_view() : found->second;
+  };
   return write_conversation(
-      family_->style,
-      {messages, family_->system, family_->writes_beginning ? std::string_view(beginning_) : "",
-       end_, thinking});
+      family_->style, {messages, family_->system,
+                       family_->writes_beginning ? text_of("bos_token") : "", text_of("eos_token"),
+                       !thinks   ? Thinking::as_published
+                       : *thinks ? Thinking::on
+                                 : Thinking::off});
 }
 
 }  // namespace tempera::gpu

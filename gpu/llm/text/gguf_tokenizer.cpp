@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
@@ -11,6 +10,7 @@
 #include "base/utf8.hpp"
 #include "gpu/llm/gguf/metadata.hpp"
 #include "gpu/llm/text/byte_alphabet.hpp"
+#include "gpu/llm/text/gguf_words.hpp"
 #include "gpu/llm/text/tokenizer_parts.hpp"
 
 namespace tempera::gpu {
@@ -33,56 +33,15 @@ constexpr std::string_view lower_block = "\xE2\x96\x81";  // U+2581, SentencePie
 /// The format's types of tokens.
 enum class TokenType : std::uint8_t { normal = 1, unknown, control, user_defined, unused, byte };
 
-/// How a byte-level tokenizer of this name cuts a text into words, as the tokenizer.json of its
-/// models does.
-struct Words {
-  std::string_view name;
-  const char* expression;  // nullptr: ByteLevel's own
-  bool cuts_digits;        // one by one, before anything else
-  bool normalizes;         // to NFC
-  bool takes_whole_words;  // a word that is a token is not merged
-  bool begins;  // the begin of text belongs before a text, unless the file says otherwise
-};
-
-constexpr const char* qwen2_expression =
-    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
-constexpr const char* qwen35_expression =
-    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
-constexpr const char* llama3_expression =
-    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
-
-constexpr std::array<Words, 5> known_words{
-    {{"gpt-2", nullptr, false, false, false, false},
-     {"smollm", nullptr, true, false, false, false},
-     {"qwen2", qwen2_expression, false, true, false, false},
-     {"qwen35", qwen35_expression, false, true, false, false},
-     {"llama-bpe", llama3_expression, false, false, true, true}}};
-
-const Words& words_of(const GgufMetadata& metadata) {
+const GgufWords& words_of(const GgufMetadata& metadata) {
   const auto name = metadata.text(pre_key);
-  const auto* found = std::find_if(known_words.begin(), known_words.end(),
-                                   [&](const Words& words) { return words.name == name; });
-  if (found == known_words.end()) {
+  const auto* const found = find_gguf_words(name);
+  if (found == nullptr) {
     throw BadInput(metadata.where(pre_key), in_quotes(name) + " is not supported",
-                   "use a model of gpt-2, smollm, qwen2, qwen35 or llama-bpe, or its folder with "
-                   "tokenizer.json");
+                   "use a model of gpt-2, smollm, qwen2, qwen35, llama-bpe, deepseek-llm, "
+                   "deepseek-r1-qwen, tekken or gpt-4o, or its folder with tokenizer.json");
   }
   return *found;
-}
-
-nlohmann::json pre_tokenizer_of(const Words& words) {
-  auto parts = nlohmann::json::array();
-  if (words.cuts_digits) parts.push_back({{"type", "Digits"}, {"individual_digits", true}});
-  if (words.expression != nullptr) {
-    parts.push_back({{"type", "Split"},
-                     {"pattern", {{"Regex", words.expression}}},
-                     {"behavior", "Isolated"},
-                     {"invert", false}});
-  }
-  parts.push_back({{"type", "ByteLevel"},
-                   {"add_prefix_space", false},
-                   {"use_regex", words.expression == nullptr}});
-  return {{"type", "Sequence"}, {"pretokenizers", parts}};
 }
 
 /// The texts of all tokens, and their types.

@@ -91,14 +91,20 @@ void PreTokenizer::read(const nlohmann::json& description, const std::string& wh
     for (const auto& part : object.array("pretokenizers")) read(part, where);
   } else if (type == "Split") {
     const auto behavior = object.text("behavior");
-    if (behavior != "Isolated" && behavior != "Removed") {
+    if (behavior != "Isolated" && behavior != "Removed" && behavior != "MergedWithPrevious") {
       throw BadInput(where, "Split has behavior " + in_quotes(behavior),
-                     "only Isolated and Removed are supported; choose another tokenizer");
+                     "only Isolated, Removed and MergedWithPrevious are supported; choose another "
+                     "tokenizer");
     }
     const bool removes = behavior == "Removed";
     const bool inverts = required_flag(object, "invert");
+    const bool joins = behavior == "MergedWithPrevious";
+    if (joins && inverts) {
+      throw BadInput(where, "Split has behavior \"MergedWithPrevious\" and \"invert\" true",
+                     "only false is supported; choose another tokenizer");
+    }
     steps_.push_back(Split{SplitPattern(read_pattern(object), where), !removes || inverts,
-                           !removes || !inverts});
+                           !removes || !inverts, joins});
   } else if (type == "ByteLevel") {
     if (required_flag(object, "add_prefix_space")) {
       throw BadInput(where, "ByteLevel has \"add_prefix_space\" true",
@@ -130,7 +136,14 @@ std::vector<std::string> PreTokenizer::apply(const Step& step,
   std::vector<std::string> result;
   for (const auto& word : words) {
     if (const auto* split = std::get_if<Split>(&step)) {
+      bool follows_other = false;
       for (const auto& piece : split->pattern.split(word)) {
+        const bool joins = split->joins_matches && piece.is_match && follows_other;
+        follows_other = !piece.is_match;
+        if (joins) {
+          result.back() += piece.text;
+          continue;
+        }
         if (piece.is_match ? split->keeps_matches : split->keeps_others) {
           result.emplace_back(piece.text);
         } else if (result.empty()) {

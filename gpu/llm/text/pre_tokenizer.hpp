@@ -35,7 +35,8 @@ inline bool required_flag(const JsonObject& object, const std::string& key) {
 /// Cuts a text into the words that the vocabulary's model takes one by one.
 class PreTokenizer {
  public:
-  /// Reads the "pre_tokenizer" of a tokenizer.json: null, Split (behaviour Isolated or Removed),
+  /// Reads the "pre_tokenizer" of a tokenizer.json: null, Split (behaviour Isolated, Removed or
+  /// MergedWithPrevious),
   /// Digits, ByteLevel, Metaspace, Whitespace, WhitespaceSplit, or a Sequence of them. `where`
   /// names it in errors; BadInput for anything else, by its name.
   PreTokenizer(const nlohmann::json& description, const std::string& where);
@@ -49,6 +50,7 @@ class PreTokenizer {
     SplitPattern pattern;
     bool keeps_matches;
     bool keeps_others;
+    bool joins_matches = false;  // to what is before them
   };
   struct SpellBytes {};
   using Step = std::variant<Split, SpellBytes, Metaspace>;

@@ -29,7 +29,7 @@ class DecodedPieces final : public TextPieces {
 }  // namespace
 
 std::vector<std::uint32_t> TokenText::encode_chat(std::span<const ChatMessage> /*messages*/,
-                                                  Thinking /*thinking*/,
+                                                  const ChatArguments& /*arguments*/,
                                                   const std::string& /*where*/) const {
   throw BadInput("--chat", "the model has no tokenizer, and so no conversations", "leave it out");
 }

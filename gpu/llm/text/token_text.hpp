@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -33,12 +34,16 @@ class TokenText {
   /// @throw BadInput naming `where` for what the model has no tokens for
   virtual std::vector<std::uint32_t> encode(std::string_view text,
                                             const std::string& where) const = 0;
-  /// The tokens of a conversation, up to where the model's answer begins. The first message may be
-  /// the system's; then come the user's and the assistant's turns, the last of them the user's.
+  /// The tokens of a conversation, up to where the model's answer begins. Which roles may follow
+  /// each other is the chat template's to say.
   /// @throw BadInput naming `where` or the model's files, as ChatFormat::render; always if the
   /// model has no tokenizer
   virtual std::vector<std::uint32_t> encode_chat(std::span<const ChatMessage> messages,
-                                                 Thinking thinking, const std::string& where) const;
+                                                 const ChatArguments& arguments,
+                                                 const std::string& where) const;
+  /// How it writes conversations; nothing if the model has no tokenizer.
+  /// @throw BadInput as ChatFormat::load and from_gguf
+  virtual std::optional<ChatFormat> chat_format() const { return std::nullopt; }
   /// The text of tokens, the terminal one included.
   virtual std::string decode(std::span<const std::uint32_t> tokens) const = 0;
   /// The bytes of a token after others, part of a character where it is one.

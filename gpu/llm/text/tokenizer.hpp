@@ -30,7 +30,7 @@ class Tokenizer {
   /// Reads the text of a tokenizer.json; `where` names it in errors.
   static Tokenizer parse(std::string_view json, const std::string& where);
   /// Reads "tokenizer.ggml.*" of a GGUF file: model "gpt2" (byte-level BPE with the words of
-  /// "pre": gpt-2, smollm, qwen2, qwen35, llama-bpe) or "llama" (BPE by the pieces' scores, falling
+  /// "pre": see gguf_words.hpp) or "llama" (BPE by the pieces' scores, falling
   /// back to bytes), as Hugging Face's tokenizer of the same model does.
   /// @throw BadInput naming file, key and remedy
   static Tokenizer from_gguf(const GgufMetadata& metadata);

@@ -509,9 +509,9 @@ TEST_CASE("a power of 1 is named as what hides a mistake of its acceptance") {
 }
 
 TEST_CASE("an import that is slower than the time-out is no hang") {
-  CHECK(check_python("import time\ntime.sleep(2.5)\nimport tempera_check\n"
+  CHECK(check_python("import time\ntime.sleep(7)\nimport tempera_check\n"
                      "tempera_check.serve(lambda model, state: state)\n",
-                     four_state + " --timeout 1")
+                     four_state + " --timeout 5")
             .exit_code == 1);  // reducible, which takes all its steps
 }
 
@@ -748,7 +748,7 @@ TEST_CASE("a whole program that is wrong is told so by smaller models, before th
   const CommandResult result =
       check_python(wrong,
                    " --whole --within 1e-9 --target power:2 --algorithm ppt --block 1 --horizon 3 "
-                   "--seconds 20 --model " TEMPERA_SOURCE_DIR "/toy_models/unequal_lengths.json");
+                   "--seconds 30 --model " TEMPERA_SOURCE_DIR "/toy_models/unequal_lengths.json");
   CAPTURE(result.out, result.err);
   CHECK(result.exit_code == 1);
   CHECK_THAT(result.out, Catch::Contains("the smallest model on which they differ") &&
@@ -825,14 +825,14 @@ TEST_CASE("an answer that ends open before the horizon is an answer like any oth
 }
 
 TEST_CASE("a program that misbehaves is named, in one line, and nothing is left running") {
-  const std::string quick = four_state + " --timeout 1";
-  const auto refused = [&](const std::string& program, const std::string& message) {
-    const CommandResult result = check_python(program, quick);
+  const auto refused = [&](const std::string& program, const std::string& message,
+                           const std::string& more = "") {
+    const CommandResult result = check_python(program, four_state + more);
     CAPTURE(program, result.exit_code, result.out, result.err);
     CHECK(tempera::test::is_refusal(result));
     CHECK_THAT(result.err, Catch::Contains(message));
   };
-  refused(python("time.sleep(60)"), "hangs: it has written no line for 1 s");
+  refused(python("time.sleep(600)"), "hangs: it has written no line for 1 s", " --timeout 1");
   refused(python("os.kill(os.getpid(), 11)"), "Segmentation fault");
   refused(python("sys.exit(3)"), "ends with exit code 3");
   refused(python("raise ValueError('the reason')"), "ValueError: the reason");
@@ -857,7 +857,7 @@ TEST_CASE("a program that misbehaves is named, in one line, and nothing is left 
                  "ask(draw=[1, 1 + (n - 1) // 2])"),
           "after the same decisions other tickets");
   refused(python("\n    while True: sys.stdout.write('x' * 65536)"), "without an end of line");
-  check_refusal("check --program /no/such/program" + quick, "ends with exit code 127");
+  check_refusal("check --program /no/such/program" + four_state, "ends with exit code 127");
 }
 
 TEST_CASE("a program's own children die with it") {

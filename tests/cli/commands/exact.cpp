@@ -2,6 +2,7 @@
 #include <sstream>
 
 #include "cli/terminal/columns.hpp"
+#include "reference/analysis/spectral_gap.hpp"
 #include "reference/numbers/rational.hpp"
 #include "tests/catch.hpp"
 #include "tests/cli/run_command.hpp"
@@ -114,6 +115,33 @@ TEST_CASE("--gap encloses the spectral gap and the relaxation time") {
   };
   holds("gap", Rational(3, 8));
   holds("relaxation", Rational(8, 3));
+  // On kernels of other sizes, powers and restarts: the brackets are those of the second
+  // eigenvalue, by the numbers of eigenvalues above their ends, and as narrow as they are said to
+  // be.
+  for (const char* const arguments :
+       {"--horizon 1 --power 3", "--horizon 2 --power 5", "--horizon 3 --power 2",
+        "--horizon 3 --power 3 --restart 1/2,1/3,1/6", "--horizon 4 --power 4"}) {
+    CAPTURE(arguments);
+    const json found = answer(std::string(arguments) + " --gap");
+    const auto list = [&](const json& texts) {
+      reference::Law law;
+      for (const json& text : texts) law.push_back(parse_rational(text.get<std::string>(), "list"));
+      return law;
+    };
+    reference::Matrix kernel(found["states"].size(), found["states"].size());
+    for (std::size_t x = 0; x < kernel.rows(); ++x) {
+      const reference::Law row = list(found["matrix"][x]);
+      for (std::size_t y = 0; y < row.size(); ++y) kernel(x, y) = row[y];
+    }
+    const reference::Law target = list(found["target"]);
+    const reference::Law gap = list(found["gap"]);
+    CHECK(gap[1] - gap[0] == Rational(1) / Rational(std::uint64_t{1} << 31));
+    CHECK(reference::eigenvalues_above(kernel, target, 1 - gap[1]) >= 2);
+    CHECK(reference::eigenvalues_above(kernel, target, 1 - gap[0]) < 2);
+    const reference::Law relaxation = list(found["relaxation"]);
+    CHECK(relaxation[0] == 1 / gap[1]);
+    CHECK(relaxation[1] == 1 / gap[0]);
+  }
   report.erase("gap");
   report.erase("relaxation");
   CHECK(report == answer("--horizon 2 --power 2"));

@@ -49,12 +49,26 @@ pid_t start(std::vector<std::string> arguments) {
   _exit(127);
 }
 
-/// Kills the process after this time. Returns whether it was still running.
-bool kill_after(pid_t child, double seconds) {
-  std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
-  kill(child, SIGKILL);
+/// The bytes of a run folder's files; 0 if there is none.
+std::uintmax_t bytes_in(const std::string& run) {
+  std::uintmax_t bytes = 0;
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(run, error), end; !error && entry != end;
+       entry.increment(error)) {
+    std::error_code gone;
+    if (const auto size = entry->file_size(gone); !gone) bytes += size;
+  }
+  return bytes;
+}
+
+/// Kills the process once its run folder has so many bytes. Returns whether it was still running.
+bool kill_at(pid_t child, const std::string& run, std::uintmax_t bytes) {
   int status = 0;
-  waitpid(child, &status, 0);
+  for (pid_t ended = 0; ended == 0;) {
+    if (bytes_in(run) >= bytes) kill(child, SIGKILL);
+    ended = waitpid(child, &status, WNOHANG);
+    if (ended == 0) std::this_thread::sleep_for(std::chrono::microseconds(100));
+  }
   return WIFSIGNALED(status);
 }
 
@@ -226,8 +240,8 @@ TEST_CASE("prompts of a file are answered in order, each as it is answered alone
   CHECK(report["settings"]["prompts"].size() == 3);
 }
 
-// The moments are pinned as shares of an uninterrupted run's time. That a kill really struck is
-// checked for the run as a whole: one that comes too late only resumes a finished run.
+// The moments are shares of what an uninterrupted run writes. That a kill really struck is checked
+// for all of them together: one that comes too late only resumes a finished run.
 TEST_CASE("a run that is really killed is resumed to the same bytes") {
   const TemporaryFolder folder;
   const std::string model = TEMPERA_SOURCE_DIR "/toy_models/worked_sum";
@@ -240,25 +254,25 @@ TEST_CASE("a run that is really killed is resumed to the same bytes") {
         "--horizon",    "24",     "--rounds", "2",   "--powers",  "1,2",
         "--seed",       "9",      "--out",    run,   "--prompts", prompts.path()};
   };
-  const auto begin = std::chrono::steady_clock::now();
   int status = 0;
   waitpid(start(command((folder / "whole").string())), &status, 0);
   REQUIRE(status == 0);
-  const std::chrono::duration<double> whole = std::chrono::steady_clock::now() - begin;
+  const std::uintmax_t whole = bytes_in((folder / "whole").string());
   std::mt19937 moments(12);
   std::size_t struck = 0;
   for (int run = 0; run < 5; ++run) {
     const std::string path = (folder / ("run" + std::to_string(run))).string();
-    const auto share = [&] { return static_cast<double>(moments() % 1000U) / 1000.0; };
-    if (kill_after(start(command(path)), share() * whole.count())) ++struck;
+    const auto moment = [&](std::uintmax_t bytes) { return moments() % 1000U * bytes / 1000U; };
+    if (kill_at(start(command(path)), path, moment(whole))) ++struck;
     // Killed before the folder had its config.json: there is nothing to resume, and what is there
     // is in no one's way.
     if (!std::filesystem::exists(path + "/config.json")) {
       waitpid(start(command(path)), &status, 0);
       REQUIRE(status == 0);
     }
-    if (kill_after(start({TEMPERA_BINARY, "sample", "--resume", path}),
-                   share() * whole.count() / 2.0))
+    const std::uintmax_t before = bytes_in(path);
+    if (kill_at(start({TEMPERA_BINARY, "sample", "--resume", path}), path,
+                before + moment(before < whole ? whole - before : 0)))
       ++struck;
     const auto resumed = run_command("sample --resume " + path);
     CAPTURE(resumed.err);
@@ -326,20 +340,21 @@ TEST_CASE("kill -9 right after a round has ended loses none that has") {
     return json::parse(bytes_of(file))["decode_tokens"].get<std::uint64_t>();
   };
   std::uint64_t kept = 0;
-  for (const double milliseconds : {0.0, 40.0, 700.0}) {
-    const std::string run = (folder / std::to_string(milliseconds)).string();
+  // In the first round that ends, and when the folder is as large as so many rounds make it.
+  for (const std::uintmax_t bytes : {0, 20'000, 60'000}) {
+    const std::string run = (folder / std::to_string(bytes)).string();
     const pid_t child =
         start({"/bin/sh", "-c", "exec " TEMPERA_BINARY " sample " + rest + run + " >/dev/null"});
     while (!has_journal(run) && !std::filesystem::exists(run + "/summary.json"))
       std::this_thread::sleep_for(std::chrono::microseconds(100));
-    kill_after(child, milliseconds / 1000.0);
+    kill_at(child, run, bytes);
     const std::uint64_t ended = tokens_of_ended_rounds(run);
     kept = std::max(kept, ended);
     if (std::filesystem::exists(run + "/summary.json")) continue;  // it was faster
     const std::uint64_t earlier =
         std::filesystem::exists(run + "/speed.json") ? tokens_of(run + "/speed.json") : 0;
     sample("--resume " + run);
-    CAPTURE(milliseconds, ended, earlier);
+    CAPTURE(bytes, ended, earlier);
     CHECK(tokens_of(run + "/speed.json") - earlier == tokens_of(whole + "/summary.json") - ended);
     for (const char* name : {"/config.json", "/events.jsonl", "/samples.jsonl", "/summary.json"})
       CHECK(bytes_of(run + name) == bytes_of(whole + name));

@@ -16,7 +16,7 @@ const std::string four_state = "--model " + toy_models + "four_state.json ";
 /// Runs the built command, and ends it after a while if it waits: then the exit code is 124.
 CommandResult run_for_a_while(const std::string& arguments, const std::string& before = "") {
   const TemporaryFile out(""), err("");
-  const std::string line = before + "timeout 60 " TEMPERA_BINARY " " + arguments + " >" +
+  const std::string line = before + "timeout 600 " TEMPERA_BINARY " " + arguments + " >" +
                            out.path() + " 2>" + err.path() + " </dev/null";
   const int status = std::system(line.c_str());
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, bytes_of(out.path()), bytes_of(err.path())};
@@ -124,7 +124,7 @@ TEST_CASE("memory or threads that run out while a run is resumed are one line an
   const std::string first =
       TEMPERA_BINARY " sample '4+7+9+3?' --model " + toy_models +
       "worked_sum --horizon 28 --samples 400 --threads 2 --checkpoint-seconds 0.05 --out " + run +
-      " >/dev/null 2>&1 & child=$!; for i in $(seq 600); do sleep 0.1; test -e " + run +
+      " >/dev/null 2>&1 & child=$!; for i in $(seq 6000); do sleep 0.1; test -e " + run +
       "/checkpoint && break; done; kill -9 $child; wait $child 2>/dev/null";
   static_cast<void>(std::system(first.c_str()));
   REQUIRE(std::filesystem::exists(run + "/checkpoint"));

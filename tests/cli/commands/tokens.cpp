@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -105,6 +106,25 @@ TEST_CASE("tokens reads a GGUF file and writes its conversations") {
         "<|im_start|>system\nYou are a helpful AI assistant named SmolLM, trained by Hugging "
         "Face<|im_end|>\n<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n");
   CHECK(chat["ids"][0] == 0);
+  CHECK(chat["chat_template"]["tested"] == true);
+}
+
+TEST_CASE("a chat template that tempera is not tested with is rendered, and one line says so") {
+  const TemporaryFile file(small_gguf(
+      "{% for m in messages %}<|im_start|>{{ m.role[0] }}{{ m.content }}{{ effort }}{% endfor %}"));
+  const auto result = run_command("tokens --model " + file.path() +
+                                  " --chat --system a --chat-template-kwargs '{\"effort\": \"!\"}' "
+                                  "'H<|im_end|>' --json");
+  REQUIRE(result.exit_code == 0);
+  const json chat = json::parse(result.out);
+  // Special tokens are found in what the template writes, in what a message holds too.
+  CHECK(chat["pieces"] ==
+        json{"<|im_start|>", "s", "a", "!", "<|im_start|>", "u", "H", "<|im_end|>", "!"});
+  CHECK(chat["chat_template"]["tested"] == false);
+  CHECK_THAT(result.err, Catch::StartsWith("tempera: the chat template (SHA-256 " +
+                                           chat["chat_template"]["sha256"].get<std::string>() +
+                                           ") is none of those that tempera is tested with"));
+  CHECK(std::count(result.err.begin(), result.err.end(), '\n') == 1);
 }
 
 TEST_CASE("tokens of a Qwen3.5 file are those of its folder") {
@@ -124,7 +144,7 @@ TEST_CASE("tokens of a Qwen3.5 file are those of its folder") {
 
 TEST_CASE("what has no tokens ends in one line and exit code 2") {
   const TemporaryFile silent(small_gguf(""));
-  const TemporaryFile strange(small_gguf("{{ messages }}"));
+  const TemporaryFile strange(small_gguf("{{ raise_exception('no') }}"));
   const TemporaryFile chat(small_gguf(smollm2));
   const TemporaryFile broken(small_gguf(smollm2).substr(0, 700));
   const std::string folder = source + "/tests/fixtures/tokenizer/qwen_like";
@@ -139,7 +159,14 @@ TEST_CASE("what has no tokens ends in one line and exit code 2") {
       {worked_sum + "3 4", "one argument too many"},
       {qwen_like + "--chat Hi", folder + "/tokenizer_config.json: cannot be read"},
       {"--model " + silent.path() + " --chat Hi", "tokenizer.chat_template\": is missing"},
-      {"--model " + strange.path() + " --chat Hi", "SHA-256"},
+      {"--model " + strange.path() + " --chat Hi", "the model's chat template refuses it (no)"},
+      {"--model " + chat.path() + " --chat --chat-template-kwargs '{\"a\": 1}' Hi",
+       "chat_template_kwargs.a: the model's chat template never reads it"},
+      {"--model " + chat.path() + " --chat --chat-template-kwargs '[]' Hi",
+       "--chat-template-kwargs: is not a JSON object"},
+      {"--model " + chat.path() +
+           " --chat --thinking on --chat-template-kwargs '{\"enable_thinking\": false}' Hi",
+       "--thinking: differs from"},
       {"--model " + chat.path() + " --chat --thinking off Hi",
        "--thinking: has no effect on SmolLM2"},
       {"--model " + chat.path() + " --chat --thinking maybe Hi", "--thinking"},

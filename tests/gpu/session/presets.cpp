@@ -7,7 +7,7 @@
 #include "gpu/session/sampling_settings.hpp"
 #include "tests/catch.hpp"
 
-namespace tempera::gpu {
+namespace tempera::gpu::presets_test {
 namespace {
 
 // The rows of the paper's two tables as its source has them.
@@ -103,4 +103,4 @@ TEST_CASE("every preset makes a run of whole stages") {
   }
 }
 
-}  // namespace tempera::gpu
+}  // namespace tempera::gpu::presets_test

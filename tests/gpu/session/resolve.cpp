@@ -142,8 +142,9 @@ TEST_CASE("a request has the prompt's tokens, its number and the horizon that fi
         resolve(model, {.prompt = std::vector<ChatMessage>{{"user", "3+9?"}}});
       },
       {"chat"});
-  require_bad_input([&] { resolve(model, {.prompt = "3+9?", .thinking = Thinking::on}); },
-                    {"thinking", "conversation"});
+  require_bad_input(
+      [&] { resolve(model, {.prompt = "3+9?", .arguments = ChatArguments::of_thinking(true)}); },
+      {"thinking", "conversation"});
   require_bad_input([&] { resolve(model, {.prompt = "x"}); }, {"prompt"});
   require_bad_input([&] { resolve(model, {.prompt = std::vector<TokenId>{100000}}); },
                     {"prompt", "outside the vocabulary"});
@@ -156,9 +157,7 @@ TEST_CASE("a horizon that nobody gave is what fits after the prompt, and a prese
   const std::size_t positions = model.horizon_after(0, 0, 1 << 20, "prompt").value();
   const SamplerSettings settings = resolve_sampler({});
   const auto own = [&](std::size_t length, AskedHorizon asked) {
-    return resolve_prompt(model, std::vector<TokenId>(length, 4), Thinking::as_published, asked,
-                          "prompt")
-        .horizon;
+    return resolve_prompt(model, std::vector<TokenId>(length, 4), {}, asked, "prompt").horizon;
   };
   CHECK_FALSE(own(10, {20}).has_value());
   CHECK(own(positions - 5, {20}) == 5);

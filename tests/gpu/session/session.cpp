@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "base/error.hpp"
+#include "gpu/core/model/forwarding_model.hpp"
 #include "gpu/core/sampler/tokenwise_sampling.hpp"
 #include "tests/catch.hpp"
 #include "tests/gpu/llm/transformer/architectures/model_folder.hpp"
@@ -451,6 +452,57 @@ TEST_CASE("what a listener throws leaves the step and ends its own sample alone"
   CHECK(thrown == 1);
   CHECK(throwing.ends == 0);
   CHECK(heard.bits_of(kept) == bits_alone(model, varied_request(9)));
+}
+
+TEST_CASE("a pass that the model does not make is made by the next step, and no request is lost",
+          "[session]") {
+  struct Refused : std::runtime_error {
+    using std::runtime_error::runtime_error;
+  };
+  // Refuses every third pass: before the caches are written, or after it.
+  struct Refusing final : ForwardingModel {
+    Refusing(LanguageModel& model, bool is_late) : ForwardingModel(model), late(is_late) {}
+    void refuse(bool is_after) {
+      if (is_after == late && ++asked % 3 == 0) throw Refused("not now");
+    }
+    void before(std::span<const Pass>) override { refuse(false); }
+    void after(std::span<const Pass>) override { refuse(true); }
+    bool late;
+    std::size_t asked = 0;
+  };
+  TableModel table = scattered_table(7, 3);
+  for (const bool is_late : {false, true}) {
+    CAPTURE(is_late);
+    Refusing model(table, is_late);
+    Session session(model, {{.largest_batch = 4}}, &letters);
+    Heard heard;
+    std::vector<RequestId> requests;
+    for (const std::size_t which : {0, 5, 9, 11})
+      requests.push_back(session.submit(varied_request(which), heard));
+    std::size_t refused = 0, steps = 0;
+    for (bool is_more = true; is_more && ++steps < 10000;) {
+      try {
+        is_more = session.step();
+      } catch (const Refused&) {
+        ++refused;
+      }
+    }
+    REQUIRE(steps < 10000);
+    CHECK(refused == model.asked / 3);
+    CHECK(refused > 2);
+    std::size_t failures = 0, request = 0;
+    for (const std::size_t which : {0, 5, 9, 11}) {
+      const RequestId id = requests[request++];
+      if (!is_late) CHECK(heard.bits_of(id) == bits_alone(table, varied_request(which), &letters));
+      for (std::size_t s = 0; s < varied_request(which).samples; ++s) {
+        const auto& sample = heard.samples.at({id, varied_request(which).first_sample + s});
+        // One end each: a token that is in a cache is not computed into it again.
+        CHECK(sample.answers.size() + sample.failures.size() == 1);
+        failures += sample.failures.size();
+      }
+    }
+    CHECK((failures > 0) == is_late);
+  }
 }
 
 TEST_CASE("a prompt is computed once for all requests that have it, and again when it was dropped",

@@ -17,7 +17,9 @@ from tempera.eval.graders.plain import ExactGrader, WorkedSumGrader
 from tempera.eval.graders.verdict import Grader
 from tempera.eval.problem import Problem
 
-LENGTH = 60_000  # characters: about what 16,384 tokens have
+LENGTH = 200_000  # characters: three times what 16,384 tokens have
+# A grader that looks at every pair of characters takes minutes at this length; the slowest takes half a second.
+HANGS = 120.0  # seconds of this process, whatever else the machine does
 # Each is repeated up to that length. In a box, and as they are.
 REPEATED = [
     "\\boxed{", "\\boxed ", "\\boxed $", "{", "}", "\\frac{", "\\frac", "\\sqrt", "\\sqrt{", "\\text{", "\\text{ ", "(", "1a", "1 ",
@@ -49,7 +51,7 @@ def seconds(grader: Grader, text: str) -> float:
 )
 def test_no_text_takes_long(grader: Grader) -> None:
     slowest = max((seconds(grader, text), repeated) for repeated in REPEATED for text in texts(repeated))
-    assert slowest[0] < 2.0, slowest
+    assert slowest[0] < HANGS, slowest
 
 
 def test_no_text_takes_long_in_mathematics(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -58,7 +60,7 @@ def test_no_text_takes_long_in_mathematics(monkeypatch: pytest.MonkeyPatch) -> N
     grader = MathematicsGrader(second_opinion=False)
     slowest = max((seconds(grader, text), repeated) for repeated in REPEATED for text in texts(repeated))
     grader.close()
-    assert slowest[0] < 5.0, slowest
+    assert slowest[0] < HANGS, slowest
 
 
 def test_the_last_box_of_many_is_found() -> None:

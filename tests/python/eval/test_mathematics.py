@@ -114,13 +114,13 @@ def test_a_question_that_never_ends_is_ended_and_the_next_is_answered() -> None:
     worker = LimitedWorker(2, ["sympy"])
     with pytest.raises(TimedOut):
         worker.ask("difference_is_zero", "(9**9**9**9)-(1)")
-    worker.seconds = 60
+    worker.seconds = 600
     assert worker.ask("difference_is_zero", "(x+x)-(2*x)") is True
     worker.close()
 
 
 def test_a_crash_is_told(tmp_path: object) -> None:
-    worker = LimitedWorker(60)
+    worker = LimitedWorker(600)
     with pytest.raises(Crashed, match="ZeroDivisionError"):
         worker.ask("own_function", "/nowhere.py", "1 / 0", "grade", "a", "b")
     worker.close()

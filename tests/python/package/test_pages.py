@@ -6,7 +6,7 @@ import pytest
 from conftest import TREE
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/python.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/python.md", "docs/python_models.md"])
 def test_every_block_runs(page, monkeypatch, tmp_path):
     text = (TREE / page).read_text()
     blocks = [(match.group(1), text[: match.start()].count("\n")) for match in re.finditer(r"```python\n(.*?)```", text, re.S)]

@@ -1,9 +1,9 @@
 """/v1/files and /v1/batches: their protocol, and that a batch outlives its server."""
 import json
 import pathlib
+import re
 import resource
 import signal
-import time
 
 import pytest
 
@@ -141,8 +141,7 @@ ENDLESS = {"powers": [1, 8], "block": 28, "prefetch": 4096, "rounds": 200000, "l
 def test_a_line_that_cannot_end_is_ended_by_cancel_and_does_not_return(folder, tempera):
     running = Server("--batch-folder", folder, "--grace", "0")
     batch = start(running, [line(1, seed=1), line(2, seed=1, n=4, tempera=tempera)])
-    while running.ask("/v1/batches/" + batch["id"])[1]["request_counts"]["completed"] == 0:
-        time.sleep(0.05)
+    wait_until(lambda: running.ask("/v1/batches/" + batch["id"])[1]["request_counts"]["completed"] > 0)
     running.ask(f"/v1/batches/{batch['id']}/cancel", {})
     running.process.kill()  # at once: it may not have heard of it
     running.process.wait(timeout=PATIENCE)
@@ -164,6 +163,42 @@ def test_wrong_uploads_are_refused(kept):
         assert kept.ask("/v1/files", body, headers=headers)[0] == 400
     assert upload(kept, [line(1)], purpose="assistants")[0] == 400
     assert kept.ask("/v1/batches", {"input_file_id": "file-0", "endpoint": "/v1/completions"})[0] == 400
+
+
+def form(**parts):
+    return "".join(f'--x\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n' for name, value in parts.items()) + "--x--\r\n"
+
+
+@pytest.mark.parametrize("more, param, words", [
+    ({"expires_after[anchor]": "created_at", "expires_after[seconds]": "3600"}, "expires_after[anchor]", "do not expire"),
+    ({"expires_after": "{}"}, "expires_after", "do not expire"),
+    ({"purpos": "batch"}, "purpos", 'did you mean "purpose"?'),
+    ({"colour": "red"}, "colour", "is not a field that this server knows")])
+def test_no_part_of_a_form_is_passed_over(kept, more, param, words):
+    whole = {"purpose": "batch", "file": json.dumps(line(1))}
+    ask = lambda parts: kept.ask("/v1/files", form(**parts), headers={"Content-Type": "multipart/form-data; boundary=x"})  # noqa: E731
+    assert ask(whole)[0] == 200
+    before = kept.ask("/v1/files")[1]
+    status, answer = ask({**whole, **more})
+    assert status == 400 and answer["error"]["param"] == param and words in answer["error"]["message"], answer
+    twice = form(**whole)[: -len("--x--\r\n")] + form(purpose="batch")
+    status, answer = kept.ask("/v1/files", twice, headers={"Content-Type": "multipart/form-data; boundary=x"})
+    assert status == 400 and answer["error"]["param"] == "purpose" and "twice" in answer["error"]["message"], answer
+    assert kept.ask("/v1/files")[1] == before
+
+
+@pytest.mark.parametrize("path", ["/v1/files", "/v1/batches"])
+def test_no_parameter_of_a_list_is_passed_over(kept, path):
+    status, answer = kept.ask(path + "?order=asc&limit=2")
+    assert status == 400 and answer["error"]["param"] == "order", answer
+    assert kept.ask(path + "?limit=2&")[0] == 200
+
+
+def test_a_line_that_is_no_json_is_named_once(kept):
+    batch = wait(kept, start(kept, [line(1), "{"]))
+    (error,) = batch["errors"]["data"]
+    assert batch["status"] == "failed" and error["line"] == 2
+    assert error["message"].startswith("line 2: column 2 is not valid JSON"), error
 
 
 def test_a_server_without_the_folder_says_so(server):
@@ -191,7 +226,11 @@ def test_a_batch_outlives_its_server(folder, faults, how):
     batch = start(running, LONG)
     stops = 0
     while stops < 4:
-        time.sleep(0.15)
+        # A server that has drawn more than the one before it is stopped in another round.
+        def has_drawn():
+            drawn = int(re.search(r"^tempera_decode_tokens_total (\d+)$", running.ask("/metrics")[1], re.M).group(1))
+            return drawn > 300 * stops or running.ask("/v1/batches/" + batch["id"])[1]["status"] == "completed"
+        wait_until(has_drawn)
         if running.ask("/v1/batches/" + batch["id"])[1]["status"] == "completed":
             break
         running.process.send_signal(how)

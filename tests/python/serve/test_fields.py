@@ -203,7 +203,7 @@ def test_enable_thinking_is_thinking(server, chat_server):
     refusals = [chat_server.ask("/v1/chat/completions", {"messages": [{"role": "user", "content": "Hi"}], **wish}) for wish in wishes]
     assert refusals[0] == refusals[1] and refusals[0][0] == 400 and "thinking" in refusals[0][1]["error"]["message"], refusals
     body = {"messages": [{"role": "user", "content": "4+7?"}]}
-    for kwargs, param in (({"thinking": True}, "chat_template_kwargs.thinking"), ({"enable_thinking": "no"}, "chat_template_kwargs.enable_thinking"), (5, "chat_template_kwargs")):
+    for kwargs, param in (({"enable_thinking": "no"}, "chat_template_kwargs.enable_thinking"), (5, "chat_template_kwargs")):
         status, answer = server.ask("/v1/chat/completions", {**body, "chat_template_kwargs": kwargs})
         assert status == 400 and answer["error"]["param"] == param, answer
     status, answer = server.ask("/v1/chat/completions", {**body, "chat_template_kwargs": {"enable_thinking": False}, "tempera": {"thinking": True}})

@@ -333,7 +333,8 @@ def test_a_request_beyond_the_limit_of_time_ends():
         connection.request("POST", "/v1/completions", json.dumps({**long, "stream": True}))
         text = connection.getresponse().read().decode()
         assert "1 seconds" in text and "[DONE]" not in text
-        assert running.ask("/v1/completions", {"prompt": "1?", "max_tokens": 4})[0] == 200
+        # On a busy machine a small request may need more than the limit, too.
+        wait_until(lambda: running.ask("/v1/completions", {"prompt": "1?", "max_tokens": 4})[0] == 200)
         assert "tempera_choices_under_way 0\n" in running.ask("/metrics")[1]
     finally:
         running.stop()

@@ -27,6 +27,42 @@ TEST_CASE("an overstated weight is caught by a chain that is slower") {
 }
 
 TEST_CASE("laws of the convergence bound") {
+  // A chain that restarts at position 1 alone accepts q(y) π(x) / (q(x) π(y)): from the record of the
+  // greatest π / q every other one is reached with just the weight of the target. So no greater
+  // weight is within every row, and each restart law has its share ω(1) of this one.
+  law("the weight is the greatest where all restarts are full, and ω(1) of it elsewhere", [] {
+    const FixedHorizonSpace space(random::model(), random::horizon());
+    const Ladder ladder = random::ladder(1);
+    RC_PRE(space.size() > 1U);
+    std::vector<Rational> first(space.horizon(), 0);
+    first[0] = 1;
+    const ParallelTempering kernels(space, ladder, RestartLaw(first));
+    const Rational full = full_restart_weight(space, ladder[0], RestartLaw(first));
+    std::optional<Rational> greatest;
+    for (std::size_t x = 0; x < space.size(); ++x)
+      for (std::size_t y = 0; y < space.size(); ++y) {
+        if (x == y) continue;
+        const Rational share = kernels.local_kernel(0)(x, y) / kernels.rung_target(0)[y];
+        if (!greatest || share < *greatest) greatest = share;
+      }
+    RC_ASSERT(full == *greatest);
+    const RestartLaw restart = random::restart(space.horizon());
+    RC_ASSERT(full_restart_weight(space, ladder[0], restart) == restart(1) * full);
+  });
+  law("a ladder has the product of its rungs' weights, and each round takes its share", [] {
+    const FixedHorizonSpace space(random::model(), random::horizon(2));
+    const Ladder ladder = random::ladder(3);
+    const RestartLaw restart = random::restart(space.horizon());
+    Rational product = 1;
+    for (std::size_t k = 0; k < ladder.rungs(); ++k)
+      product *= full_restart_weight(space, ladder[k], restart);
+    const Rational epsilon = full_restart_weight(space, ladder, restart);
+    RC_ASSERT(epsilon == product);
+    Rational bound = random::weights(4)[1];
+    const Rational begin = bound;
+    for (unsigned round = 0; round < 4; ++round, bound *= 1 - epsilon)
+      RC_ASSERT(convergence_bound(epsilon, round, begin) == bound);
+  });
   // thm:fixed-horizon-convergence
   law("every row of L_k contains its weight of the target", [] {
     const FixedHorizonSpace space(random::model(), random::horizon());

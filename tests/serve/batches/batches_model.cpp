@@ -15,6 +15,7 @@
 
 #include "gpu/llm/models/opened_model.hpp"
 #include "serve/batches/batch_paths.hpp"
+#include "serve/batches/batch_shards.hpp"
 #include "serve/batches/batches.hpp"
 #include "tests/law.hpp"
 #include "tests/temporary_file.hpp"
@@ -527,6 +528,87 @@ TEST_CASE("rounds are gone on with by the same version, and drawn anew by anothe
     const bool is_whole = machine->session.totals().decode_tokens >= tokens;
     CHECK(is_whole == (version == &next));
   }
+}
+
+TEST_CASE("rounds that the model no longer gives are dropped, and their line is drawn anew",
+          "[serve]") {
+  const json whole = alone(*versions()[1], body_of(40), 1);
+  // Another model under the name and version of the one that drew the rounds.
+  Version changed(gpu::Arithmetic::bfloat16_pairs);
+  changed.identity = versions()[0]->identity;
+  const test::TemporaryFolder folder;
+  auto machine = machine_of(*versions()[0], folder);
+  const std::string id = make_batch(*machine, {body_of(40)}).id;
+  const auto tokens = whole["tempera"]["decode_tokens"].get<std::uint64_t>();
+  while (machine->session.totals().decode_tokens < tokens / 2) go_on(*machine, 1);
+  REQUIRE_FALSE(machine->batches.find(id)->is_over());
+  machine.reset();
+  machine = machine_of(changed, folder);
+  for (int steps = 0; !machine->batches.find(id)->is_over(); ++steps) {
+    REQUIRE(steps < 4000);
+    go_on(*machine, 1);
+  }
+  const Batch batch = *machine->batches.find(id);
+  CHECK(batch.completed == 1);
+  CHECK(batch.failed == 0);
+  const json body =
+      json::parse(machine->batches.files().content(batch.output_file))["response"]["body"];
+  CHECK(body["choices"] == whole["choices"]);
+  CHECK(body["tempera"]["decode_tokens"] == whole["tempera"]["decode_tokens"]);
+}
+
+TEST_CASE("of batches that wait the one that was made first begins first, also after a restart",
+          "[serve]") {
+  const bool is_first_earlier = GENERATE(true, false);
+  const test::TemporaryFolder folder;
+  auto machine = machine_of(*versions()[0], folder);
+  const std::vector<std::string> ids{make_batch(*machine, {body_of(1)}).id,
+                                     make_batch(*machine, {body_of(1)}).id};
+  machine.reset();
+  // Both were made in one second: one is made to be of an earlier one.
+  const std::string earlier = ids[is_first_earlier ? 0 : 1];
+  const std::string later = ids[is_first_earlier ? 1 : 0];
+  const auto file = folder / "kept" / "batches" / earlier / "config.json";
+  json config = json::parse(read_whole(file));
+  config["created_at"] = 1'700'000'000;
+  std::ofstream(file) << config.dump() << '\n';
+  machine = machine_of(*versions()[0], folder);
+  while (!machine->batches.find(earlier)->is_over()) {
+    CHECK(machine->batches.find(later)->completed == 0);
+    go_on(*machine, 1);
+  }
+  while (!machine->batches.find(later)->is_over()) go_on(*machine, 1);
+}
+
+TEST_CASE("a shard that has ended without all of its answers is not taken", "[serve]") {
+  const test::TemporaryFolder folder;
+  const auto first = [&] {
+    return std::make_unique<Machine>(*versions()[0], folder / "kept", SIZE_MAX,
+                                     std::size_t{1} << 20, gpu::Shard{1, 2});
+  };
+  auto machine = first();
+  const std::string id = make_batch(*machine, std::vector<json>(4, body_of(1))).id;
+  machine.reset();
+  {
+    Counters counters;
+    const GenerationLimits limits;
+    const GenerationMakings makings{versions()[0]->model, versions()[0]->identity,
+                                    counters,             limits,
+                                    [](std::string text) { return text; },
+                                    ""};
+    gpu::RunFolder half =
+        open_shard(folder / "kept" / "batches" / id, {2, 2}, makings, Disk::owners());
+    half.append_sample(R"({"response": {"status_code": 200}})");  // of two lines
+    half.finish({{"status", "completed"}});
+  }
+  machine = first();
+  for (int steps = 0; machine->batches.find(id)->errors.empty(); ++steps) {
+    REQUIRE(steps < 4000);
+    go_on(*machine, 4);
+  }
+  CHECK_THAT(machine->batches.find(id)->errors[0].message,
+             Catch::Contains("does not answer all lines of its shard"));
+  CHECK_FALSE(machine->batches.find(id)->is_over());
 }
 
 TEST_CASE("a cancelled batch has all that was answered, also what waited for earlier lines",

@@ -21,20 +21,30 @@ gpu::SampleWish wish_of(const json& fields) {
 }  // namespace
 
 TEST_CASE("enable_thinking of chat_template_kwargs is thinking of tempera", "[serve]") {
-  CHECK(wish_of(json::object()).thinking == gpu::Thinking::as_published);
-  CHECK(wish_of({{"chat_template_kwargs", json::object()}}).thinking ==
-        gpu::Thinking::as_published);
+  CHECK(wish_of(json::object()).arguments.empty());
+  CHECK(wish_of({{"chat_template_kwargs", json::object()}}).arguments.empty());
+  CHECK(wish_of({{"chat_template_kwargs", {{"enable_thinking", nullptr}}}}).arguments.empty());
   for (const bool thinks : {true, false}) {
-    const auto wanted = thinks ? gpu::Thinking::on : gpu::Thinking::off;
+    const auto wanted = gpu::ChatArguments::of_thinking(thinks).json();
     const json arguments{{"enable_thinking", thinks}};
-    CHECK(wish_of({{"chat_template_kwargs", arguments}}).thinking == wanted);
-    CHECK(wish_of({{"tempera", {{"thinking", thinks}}}}).thinking == wanted);
+    CHECK(wish_of({{"chat_template_kwargs", arguments}}).arguments.json() == wanted);
+    CHECK(wish_of({{"tempera", {{"thinking", thinks}}}}).arguments.json() == wanted);
     CHECK(wish_of({{"chat_template_kwargs", arguments}, {"tempera", {{"thinking", thinks}}}})
-              .thinking == wanted);
+              .arguments.json() == wanted);
     CHECK_THROWS_AS(
         wish_of({{"chat_template_kwargs", arguments}, {"tempera", {{"thinking", !thinks}}}}),
         BadInput);
   }
+}
+
+TEST_CASE("chat_template_kwargs are given as they are, in their order", "[serve]") {
+  const std::string arguments = R"({"z":{"b":1,"a":[true,"x"]},"effort":"low"})";
+  const auto body = R"({"messages":[{"role":"developer","content":"Hi"}],"chat_template_kwargs":)" +
+                    arguments + R"(,"tempera":{"thinking":true}})";
+  const auto wish = read_generation_request(body, true, {}, 7).wishes.front();
+  CHECK(wish.arguments.json() ==
+        R"({"z":{"b":1,"a":[true,"x"]},"effort":"low","enable_thinking":true})");
+  CHECK(std::get<std::vector<gpu::ChatMessage>>(wish.prompt).front().role == "developer");
 }
 
 TEST_CASE("a refusal names its field as the protocol's param", "[serve]") {

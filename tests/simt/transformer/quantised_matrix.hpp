@@ -79,7 +79,9 @@ struct QuantisedMatrix {
 };
 
 /// Every type that several weights share a scale in, and, last, those that are rounded beside them.
-inline const std::vector<std::string> quantised_dtypes{"Q8_0", "Q4_0", "Q4_1", "Q4_K", "Q6_K"};
+inline const std::vector<std::string> quantised_dtypes{"Q8_0", "Q4_0", "Q4_1",   "Q4_K",
+                                                       "Q6_K", "Q5_0", "Q5_1",   "Q5_K",
+                                                       "Q2_K", "Q3_K", "IQ4_NL", "IQ4_XS"};
 inline const std::vector<std::string> plain_dtypes{"F32", "BF16", "F16"};
 
 /// All of these types, `each` outputs of every one.

@@ -106,6 +106,7 @@ std::unique_ptr<Architecture> load_folder(const std::filesystem::path& folder,
   require_no_adapter(folder);
   const TensorFiles files(folder);
   FolderTensors tensors(files);
+  tensors.dequantise_as(config.quantisation);
   tensors.take_packed_from(packed);
   resolve_head(files, tensors, config);
   auto model = std::make_unique<Model>(config, tensors, kernels);

@@ -239,7 +239,6 @@ std::vector<std::uint32_t> read_named_ends(const GgufMetadata& metadata,
 DecoderConfig read_decoder_config(const JsonObject& json,
                                   std::initializer_list<std::string_view> others) {
   require_known_keys(json, common_json_keys, others);
-  require_unquantised(json);
   // "swish" is another name of silu.
   if (json.text("hidden_act") != "swish") require_text(json, "hidden_act", "silu");
   DecoderConfig config;
@@ -260,6 +259,7 @@ DecoderConfig read_decoder_config(const JsonObject& json,
   config.tie_word_embeddings = json.boolean_or("tie_word_embeddings", false);
   require_consistent(config, json.where());
   config.eos_token_ids = read_named_ends(json, config.vocab_size);
+  config.quantisation = read_quantisation(json);
   return config;
 }
 

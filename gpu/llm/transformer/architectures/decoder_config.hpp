@@ -11,6 +11,7 @@
 #include "base/json_document.hpp"
 #include "gpu/llm/transformer/architectures/rope_factors.hpp"
 #include "gpu/llm/transformer/kernels/kernels.hpp"
+#include "gpu/llm/transformer/weights/folder_quantisation.hpp"
 #include "gpu/llm/transformer/weights/gguf.hpp"
 
 namespace tempera::gpu {
@@ -42,6 +43,8 @@ struct DecoderConfig {
   bool tie_word_embeddings = false;
   /// The tokens that are named as ends of a text. Ascending, without repetition; may be empty.
   std::vector<std::uint32_t> eos_token_ids;
+  /// How a folder's linear maps are stored, unless as they are used.
+  std::optional<FolderQuantisation> quantisation;
   /// What a user has to know of how the model is computed, as one clause; may be empty.
   std::string remark;
 };

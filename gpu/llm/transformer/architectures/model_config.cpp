@@ -231,7 +231,7 @@ void require_known_keys(const JsonObject& config, std::span<const std::string_vi
 void require_unquantised(const JsonObject& config) {
   if (config.has("quantization_config")) {
     throw BadInput(config.where(), "\"quantization_config\" is set",
-                   "only F32, BF16 and F16 weights are supported; choose the unquantised model");
+                   "choose the unquantised model, or a GGUF file of it");
   }
 }
 

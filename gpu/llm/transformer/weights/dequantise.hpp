@@ -15,8 +15,8 @@ struct StoredBlock {
   std::size_t bytes;
 };
 
-/// The block of F32, F16, BF16 (of one element each), Q8_0, Q4_0, Q4_1 (of 32), Q4_K and Q6_K (of
-/// 256); nothing for another dtype.
+/// The block of F32, F16, BF16 (of one element each), Q8_0, Q4_0, Q4_1, Q5_0, Q5_1, IQ4_NL, MXFP4
+/// (of 32), Q2_K, Q3_K, Q4_K, Q5_K, Q6_K and IQ4_XS (of 256); nothing for another dtype.
 std::optional<StoredBlock> stored_block(std::string_view dtype);
 
 /// The two quants of four bits that a byte holds.
@@ -32,14 +32,26 @@ struct ScaleAndMinimum {
 };
 ScaleAndMinimum q4_k_scale(const std::byte* s, std::size_t j);
 
-/// The quant of value i < 256 of a Q6_K block: see dequantise.cpp.
+/// The quant of value i < 256 of a block of Q6_K, Q5_K, Q2_K or Q3_K (that one in −4 … 3): see
+/// dequantise.cpp.
 std::uint32_t q6_k_quant(const std::byte* block, std::size_t i);
+std::uint32_t q5_k_quant(const std::byte* block, std::size_t i);
+std::uint32_t q2_k_quant(const std::byte* block, std::size_t i);
+int q3_k_quant(const std::byte* block, std::size_t i);
+
+/// The scale, −32 … 31, of run j < 16 of a Q3_K block, and of run j < 8 of an IQ4_XS block.
+int q3_k_scale(const std::byte* block, std::size_t j);
+int iq4_xs_scale(const std::byte* block, std::size_t j);
+
+/// The whole number that a quant of four bits stands for in IQ4_NL and IQ4_XS.
+int iq4_value(int quant);
 
 /// The value of a float16; exact.
 float float16_value(std::uint16_t bits);
 
 /// The values that stored weights *are*, as float32: those that the formula of the dtype's block
-/// gives in the reals, rounded once to nearest (Q4_1, Q4_K) or exactly (all others). A NaN or
+/// gives in the reals, rounded once to nearest (Q4_1, Q5_1, Q2_K, Q4_K, Q5_K) or exactly (all
+/// others). They are those of PyPI's `gguf` (gguf.quants.dequantize), bit for bit. A NaN or
 /// infinite scale gives values that are NaN or infinite; who packs them refuses them.
 ///
 /// `blocks` is whole blocks of `dtype`, which stored_block knows, and `values` has room for exactly

@@ -123,7 +123,8 @@ Entry read_entry(GgufCursor& cursor, const std::string& named, std::uint64_t fil
   const auto block = stored_block(entry.tensor.dtype);
   if (!block) {
     throw BadInput(where, "type " + entry.tensor.dtype + " is not supported",
-                   "use a file of F32, F16, BF16, Q8_0, Q4_0, Q4_1, Q4_K and Q6_K alone");
+                   "use a file of F32, F16, BF16, Q8_0, Q4_0, Q4_1, Q5_0, Q5_1, Q2_K, Q3_K, Q4_K, "
+                   "Q5_K, Q6_K, IQ4_NL, IQ4_XS and MXFP4 alone");
   }
   entry.size = stored_size(entry.tensor, *block, file_size, where);
   return entry;

@@ -205,8 +205,8 @@ Fault pack_lanes(const Block& block, std::size_t in, std::span<std::uint32_t> pa
 /// Quantised weights as they are: none is too large for bfloat16, since none reaches 2^30 (see
 /// pack_block). Others as they are, or rounded.
 Fault pack_lanes(const Block& block, std::size_t in, std::span<std::byte> packed) {
-  if (block.packing == packing_of(*block.matrix)) {
-    const auto fault = pack_block(block.packing, block.stored(), in, packed);
+  if (block.packing == packing_of(*block.matrix) && is_packed_by_blocks(block.matrix->dtype)) {
+    const auto fault = pack_block(block.matrix->dtype, block.stored(), in, packed);
     return fault ? Fault{Fault::Kind::not_finite, *fault} : Fault{};
   }
   return for_each_part_to_round(block, in, [&](const BlockPart& part) {

@@ -28,7 +28,8 @@ std::string packing_digest(Arithmetic arithmetic) {
   constexpr std::size_t inputs = 768;
   constexpr std::size_t outputs = 19;
   std::string text;
-  for (const char* dtype : {"F32", "BF16", "F16", "Q8_0", "Q4_0", "Q4_1", "Q4_K", "Q6_K"}) {
+  for (const char* dtype : {"F32", "BF16", "F16", "Q8_0", "Q4_0", "Q4_1", "Q4_K", "Q6_K", "Q5_0",
+                            "Q5_1", "Q5_K", "Q2_K", "Q3_K", "IQ4_NL", "IQ4_XS", "MXFP4"}) {
     const auto block = *stored_block(dtype);
     const auto bytes = given_bytes(outputs * inputs / block.elements * block.bytes);
     const StoredTensor tensor{"given", dtype, {outputs, inputs}, bytes, "given"};

@@ -12,13 +12,29 @@
 // stored in one type; it is stored blocks of 32 or 256 inputs in order, and in each the 16 outputs
 // are side by side: first what they are scaled by, then words of 32 bits that hold the quants of
 // one output for consecutive inputs, the first in the lowest bits. The bits are those of the file
-// (Q4_K's scales and minima take eight bits instead of six), and weight_of_block gives what
-// dequantise gives. Under `tensor-core` a weight is that, rounded to bfloat16 when it is used.
+// (the scales and minima of Q4_K, Q5_K and Q2_K take eight bits each), and weight_of_block gives
+// what dequantise gives. Under `tensor-core` a weight is that, rounded to bfloat16 when it is used.
+// Some types of files are packed as another, wider one that holds the same values: see
+// packing_of_dtype.
 
 namespace tempera::gpu {
 
 /// The types that a block can be stored in.
-enum class Packing : std::uint8_t { float32, bfloat16, float16, q8_0, q4_0, q4_1, q4_k, q6_k };
+enum class Packing : std::uint8_t {
+  float32,
+  bfloat16,
+  float16,
+  q8_0,
+  q4_0,
+  q4_1,
+  q4_k,
+  q6_k,
+  q5_0,
+  q5_1,
+  q5_k,
+  q2_k,
+  q8_scaled,  // value i of a run of 32: d·scale·q_i, all three with a sign, q of eight bits
+};
 
 /// What MatrixView::blocks holds: the byte where a block begins, times 16, and its Packing.
 constexpr std::uint64_t block_entry(std::uint64_t begin, Packing packing) {
@@ -31,7 +47,7 @@ struct PackedLayout {
   std::size_t bytes;    // of a stored block of all lanes
   std::size_t offsets;  // second part of the scales: minima, or what the first is multiplied by
   std::size_t quants;
-  std::size_t high_quants;  // of Q6_K
+  std::size_t high_quants;  // the bits above the four low ones
 };
 
 inline namespace TEMPERA_INSTRUCTION_SET {
@@ -51,8 +67,18 @@ TEMPERA_HOST_DEVICE constexpr PackedLayout packed_layout(Packing packing) {
       return {32, 64 + 256, 32, 64, 0};
     case Packing::q4_k:
       return {256, 64 + 256 + 2048, 64, 320, 0};
-    default:  // Q6_K
+    case Packing::q6_k:
       return {256, 32 + 256 + 2048 + 1024, 32, 288, 2336};
+    case Packing::q5_0:
+      return {32, 32 + 256 + 64, 0, 32, 288};
+    case Packing::q5_1:
+      return {32, 64 + 256 + 64, 32, 64, 320};
+    case Packing::q5_k:
+      return {256, 64 + 256 + 2048 + 512, 64, 320, 2368};
+    case Packing::q2_k:
+      return {256, 64 + 512 + 1024, 64, 576, 0};
+    default:  // q8_scaled
+      return {256, 32 + 128 + 4096, 32, 160, 0};
   }
 }
 
@@ -99,6 +125,20 @@ TEMPERA_HOST_DEVICE inline float weight_of_block(Packing packing, const std::byt
   const auto scale = [&](std::size_t index) {
     return finite_float16(number_at<std::uint16_t>(stored, index));
   };
+  const std::byte* const high_quants = stored + layout.high_quants;
+  const auto five_bits = [&] {
+    return quant_at<4>(quants, lane, i) | quant_at<1>(high_quants, lane, i) << 4;
+  };
+  const auto signed_byte = [&](std::size_t run) {
+    return static_cast<float>(number_at<std::int8_t>(offsets, run * lanes + lane));
+  };
+  const auto with_minimum = [&](std::size_t run, std::uint32_t quant) {
+    const std::size_t begin = run * 2 * lanes + lane;  // of its scales; its minima follow
+    const float step = scale(lane) * static_cast<float>(number_at<std::uint8_t>(offsets, begin));
+    const float offset =
+        scale(lanes + lane) * static_cast<float>(number_at<std::uint8_t>(offsets, begin + lanes));
+    return fused_multiply_add(step, static_cast<float>(quant), -offset);
+  };
   switch (packing) {
     case Packing::float32:
       return number_at<float>(stored, lane);
@@ -114,21 +154,25 @@ TEMPERA_HOST_DEVICE inline float weight_of_block(Packing packing, const std::byt
     case Packing::q4_1:
       return fused_multiply_add(scale(lane), static_cast<float>(quant_at<4>(quants, lane, i)),
                                 finite_float16(number_at<std::uint16_t>(offsets, lane)));
-    case Packing::q4_k: {
-      const std::size_t run = i / 32 * 2 * lanes;  // its scales, then its minima
-      const float step =
-          scale(lane) * static_cast<float>(number_at<std::uint8_t>(offsets, run + lane));
-      const float offset = scale(lanes + lane) *
-                           static_cast<float>(number_at<std::uint8_t>(offsets, run + lanes + lane));
-      return fused_multiply_add(step, static_cast<float>(quant_at<4>(quants, lane, i)), -offset);
-    }
-    default: {
-      const float step =
-          scale(lane) * static_cast<float>(number_at<std::int8_t>(offsets, i / 16 * lanes + lane));
-      const std::uint32_t quant =
-          quant_at<4>(quants, lane, i) | quant_at<2>(stored + layout.high_quants, lane, i) << 4;
-      return step * static_cast<float>(static_cast<int>(quant) - 32);
-    }
+    case Packing::q4_k:
+      return with_minimum(i / 32, quant_at<4>(quants, lane, i));
+    case Packing::q6_k:
+      return scale(lane) * signed_byte(i / 16) *
+             static_cast<float>(static_cast<int>(quant_at<4>(quants, lane, i) |
+                                                 quant_at<2>(high_quants, lane, i) << 4) -
+                                32);
+    case Packing::q5_0:
+      return scale(lane) * static_cast<float>(static_cast<int>(five_bits()) - 16);
+    case Packing::q5_1:
+      return fused_multiply_add(scale(lane), static_cast<float>(five_bits()),
+                                finite_float16(number_at<std::uint16_t>(offsets, lane)));
+    case Packing::q5_k:
+      return with_minimum(i / 32, five_bits());
+    case Packing::q2_k:
+      return with_minimum(i / 16, quant_at<2>(quants, lane, i));
+    default:
+      return scale(lane) * signed_byte(i / 32) *
+             static_cast<float>(static_cast<std::int8_t>(quant_at<8>(quants, lane, i)));
   }
 }
 

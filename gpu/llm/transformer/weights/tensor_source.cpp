@@ -116,9 +116,24 @@ std::string FolderTensors::name_in_files(const std::string& name) const {
 }
 
 const StoredTensor& FolderTensors::tensor(const std::string& name, const Shape& shape) {
-  const auto& stored = files_.tensor(name_in_files(name), shape);
-  used_.use(stored);
-  return stored;
+  if (const auto map = used_map(name, shape)) {
+    return dequantised_
+        .emplace_back(dequantised_map(*map, *quantisation_, name_in_files(name), shape))
+        .tensor;
+  }
+  return files_.tensor(name_in_files(name), shape);
+}
+
+std::optional<QuantisedMap> FolderTensors::used_map(const std::string& name, const Shape& shape) {
+  const std::string in_files = name_in_files(name);
+  const auto map = quantisation_ ? quantised_map(files_, *quantisation_, in_files, shape)
+                                 : std::optional<QuantisedMap>();
+  if (map) {
+    for (const auto* part : map->all()) used_.use(*part);
+  } else {
+    used_.use(files_.tensor(in_files, shape));
+  }
+  return map;
 }
 
 void UsedTensors::require_all(const std::map<std::string, StoredTensor>& tensors,

@@ -6,12 +6,14 @@
 #include <initializer_list>
 #include <list>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "gpu/device/device_memory.hpp"
+#include "gpu/llm/transformer/weights/folder_quantisation.hpp"
 #include "gpu/llm/transformer/weights/packed_matrix.hpp"
 #include "gpu/llm/transformer/weights/safetensors.hpp"
 
@@ -97,24 +99,39 @@ class FolderTensors final : public TensorSource {
   /// prefix: what the files write for the leading "model." of a name.
   explicit FolderTensors(const TensorFiles& files, std::string prefix = "model.")
       : files_(files), prefix_(std::move(prefix)) {}
+  /// Linear maps are from now on dequantised, unless they are stored as they are.
+  void dequantise_as(std::optional<FolderQuantisation> quantisation) {
+    quantisation_ = std::move(quantisation);
+  }
   /// The name of a tensor in the files.
   std::string name_in_files(const std::string& name) const;
   /// Gives the stored tensor of this name wherever `name` is asked for.
   void take_for(const std::string& name, const std::string& stored) { taken_for_[name] = stored; }
   /// @throw BadInput for a tensor that nobody asked for and that is not redundant either.
   void require_all_used(const std::function<bool(const std::string& name)>& is_redundant) const {
-    used_.require_all(files_.tensors(), is_redundant, "config.json");
+    used_.require_all(
+        files_.tensors(),
+        [&](const std::string& name) {
+          return is_redundant(name) || (quantisation_ && is_bias_of_zeros(files_, name));
+        },
+        "config.json");
   }
 
  private:
   const StoredTensor& tensor(const std::string& name, const Shape& shape) override;
+  void use(const std::string& name, const Shape& shape) override { used_map(name, shape); }
   void release() override {
     used_.forget_latest([this](const StoredTensor& tensor) { files_.forget(tensor); });
+    dequantised_.clear();
   }
+  /// The quantised map of this name, or nothing; notes what is used.
+  std::optional<QuantisedMap> used_map(const std::string& name, const Shape& shape);
 
   const TensorFiles& files_;
   std::string prefix_;
   std::map<std::string, std::string> taken_for_;
+  std::optional<FolderQuantisation> quantisation_;
+  std::list<DequantisedMap> dequantised_;
   UsedTensors used_;
 };
 

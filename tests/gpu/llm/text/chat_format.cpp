@@ -89,8 +89,8 @@ std::vector<std::string> mistakes(const nlohmann::json& published, const Style& 
 }
 
 std::string rendered(const ChatFormat& format, const std::vector<ChatMessage>& messages,
-                     Thinking thinking = Thinking::as_published) {
-  return format.render(messages, thinking, "prompt 1");
+                     const ChatArguments& arguments = {}) {
+  return format.render(messages, arguments, "prompt 1");
 }
 
 }  // namespace
@@ -121,9 +121,10 @@ TEST_CASE("the cases tell every two families apart", "[chat_format]") {
   }
 }
 
-TEST_CASE("a format is known by the published template alone", "[chat_format]") {
+TEST_CASE("a tested family is known by the published template alone", "[chat_format]") {
   const auto recognise = [](const std::string& text) {
-    return ChatFormat::recognise(text, "<b>", "<e>", "tokenizer_config.json");
+    return ChatFormat::of(text, {{"bos_token", "<b>"}, {"eos_token", "<e>"}},
+                          "tokenizer_config.json");
   };
   CHECK(recognise(smollm2).name() == "SmolLM2");
   CHECK(recognise(smollm2 + "\n").name() == "SmolLM2");
@@ -140,31 +141,129 @@ TEST_CASE("a format is known by the published template alone", "[chat_format]") 
   for (const std::string& other :
        {smollm2 + "\n\n", smollm2 + " ", smollm2.substr(1), std::string(),
         std::string(smollm2).replace(smollm2.find("helpful"), 7, "helpfu1")}) {
-    require_bad_input(
-        [&] { recognise(other); },
-        {"tokenizer_config.json",
-         sha256(other.ends_with("\n\n") ? other.substr(0, other.size() - 1) : other),
-         "as plain text, in the form that the model wants, to sample or /v1/completions"});
+    const ChatFormat format = recognise(other);
+    CHECK(format.name().empty());
+    CHECK_FALSE(format.is_tested());
+    CHECK(format.digest() ==
+          sha256(other.ends_with("\n\n") ? other.substr(0, other.size() - 1) : other));
   }
 }
 
-TEST_CASE("a conversation that a model cannot answer is refused", "[chat_format]") {
-  const auto format = ChatFormat::recognise(smollm2, "", "", "m");
-  const auto refused = [&](const std::vector<ChatMessage>& messages,
-                           std::initializer_list<std::string> parts) {
-    require_bad_input([&] { rendered(format, messages); }, parts);
+TEST_CASE("roles come in any order that the template takes", "[chat_format][templates]") {
+  const auto format = ChatFormat::of(smollm2, {}, "m");
+  const std::string system =
+      "<|im_start|>system\nYou are a helpful AI assistant named SmolLM, trained by Hugging "
+      "Face<|im_end|>\n";
+  const auto turn = [](const std::string& role, const std::string& content) {
+    return "<|im_start|>" + role + "\n" + content + "<|im_end|>\n";
   };
-  refused({}, {"prompt 1", "user's turn"});
-  refused({{"user", "a"}, {"assistant", "b"}}, {"prompt 1", "user's turn"});
-  refused({{"system", "a"}}, {"prompt 1", "user's turn"});
-  refused({{"tool", "a"}, {"user", "b"}}, {"message 1", "\"tool\""});
-  refused({{"user", "a"}, {"system", "b"}, {"user", "c"}}, {"message 2", "\"system\""});
-  for (const auto thinking : {Thinking::on, Thinking::off}) {
+  const std::string begin = "<|im_start|>assistant\n";
+  // Jinja2 renders what the family's own code does not know.
+  CHECK(rendered(format, {{"user", "a"}, {"assistant", "b"}}) ==
+        system + turn("user", "a") + turn("assistant", "b") + begin);
+  CHECK(rendered(format, {{"system", "a"}}) == turn("system", "a") + begin);
+  CHECK(rendered(format, {{"tool", "a"}, {"user", "b"}}) ==
+        system + turn("tool", "a") + turn("user", "b") + begin);
+  CHECK(rendered(format, {{"user", "a"}, {"system", "b"}, {"user", "c"}}) ==
+        system + turn("user", "a") + turn("system", "b") + turn("user", "c") + begin);
+  // A client's "developer" is the system of a template that does not name it.
+  CHECK(rendered(format, {{"developer", "a"}, {"user", "b"}}) ==
+        turn("system", "a") + turn("user", "b") + begin);
+  const auto named =
+      ChatFormat::of("{% for m in messages %}{{ m.role }},{% endfor %}{# developer #}", {}, "m");
+  CHECK(rendered(named, {{"developer", "a"}, {"system", "b"}}) == "developer,system,");
+}
+
+TEST_CASE("a conversation that a model cannot answer is refused", "[chat_format][templates]") {
+  const auto format = ChatFormat::of(smollm2, {}, "m");
+  require_bad_input([&] { rendered(format, {}); }, {"prompt 1", "no message"});
+  for (const bool thinks : {true, false}) {
     require_bad_input(
         [&] {
-          rendered(format, {{"user", "a"}}, thinking);
+          rendered(format, {{"user", "a"}}, ChatArguments::of_thinking(thinks));
         },
         {"--thinking", "SmolLM2", "leave it out"});
+  }
+  require_bad_input(
+      [&] {
+        rendered(format, {{"user", "a"}}, ChatArguments::parse(R"({"tools": []})", "x"));
+      },
+      {"chat_template_kwargs.tools", "never reads it", "leave it out"});
+  require_bad_input(
+      [&] {
+        rendered(format, {{"tool", "a\xFF"}});
+      },
+      {"prompt 1", "message 1", "byte 1 is not UTF-8"});
+}
+
+TEST_CASE("any other template is rendered by Jinja2", "[chat_format][templates]") {
+  const std::map<std::string, std::string> tokens{{"bos_token", "<b>"}, {"eos_token", "<e>"}};
+  const auto render = [&](const std::string& source, const std::vector<ChatMessage>& messages,
+                          const std::string& arguments = "{}") {
+    return rendered(ChatFormat::of(source, tokens, "m.jinja"), messages,
+                    ChatArguments::parse(arguments, "kwargs"));
+  };
+  const std::vector<ChatMessage> hi{{"user", "Hi <&> \u00E4"}};
+  CHECK(render("{{ bos_token }}{{ messages[0].content }}{{ eos_token }}{{ pad_token }}", hi) ==
+        "<b>Hi <&> \u00E4<e>");
+  // The block settings, loop controls and a filter that escapes nothing, as transformers has them.
+  CHECK(render("{%- for m in messages %}\n  {% if loop.first %}\n{{ m | tojson }}\n  {% break %}\n"
+               "  {% endif %}\n{% endfor %}\nx",
+               hi) == R"({"role": "user", "content": "Hi <&> )"
+                      "\u00E4\"}\nx");
+  CHECK(render("{% generation %}{{ messages[0].role }}{% endgeneration %}"
+               "{{ add_generation_prompt }}{{ tools is none }}{{ documents is none }}",
+               hi) == "userTrueTrueTrue");
+  CHECK(render("{% set ns = namespace(n=0) %}{% for m in messages %}{% set ns.n = ns.n + 1 %}"
+               "{% endfor %}{{ ns.n }}{{ dict(a=1) }}",
+               hi) == "1{'a': 1}");
+  // Arguments of any kind, in their order; a null says nothing; they win over tokens.
+  CHECK(render("{{ tools | tojson }}{{ x is defined }}{{ enable_thinking }}{{ bos_token }}", hi,
+               R"({"tools": [{"z": 1.5, "a": ["b"]}], "x": null, "enable_thinking": false,)"
+               R"("bos_token": "<s>"})") == R"([{"z": 1.5, "a": ["b"]}]FalseFalse<s>)");
+  CHECK(render("{{ strftime_now('%d %b %Y') }}", hi, R"({"strftime_now": "2026-11-28"})") ==
+        "28 Nov 2026");
+  // A template can ask if there is a clock; there is none.
+  CHECK(render("{{ strftime_now('%Y') if strftime_now is defined else '2024' }}", hi) == "2024");
+}
+
+TEST_CASE("what a template refuses or cannot do is one line", "[chat_format][templates]") {
+  const auto refused = [&](const std::string& source, std::initializer_list<std::string> parts,
+                           const std::string& arguments = "{}") {
+    require_bad_input(
+        [&] {
+          rendered(ChatFormat::of(source, {}, "m.jinja"), {{"user", "a"}},
+                   ChatArguments::parse(arguments, "kwargs"));
+        },
+        parts);
+  };
+  refused("{{ raise_exception('Roles\\nmust alternate') }}",
+          {"prompt 1", "refuses it (Roles must alternate)"});
+  refused("{% for m in %}", {"m.jinja", "line 1"});
+  refused("{{ 1 / 0 }}", {"m.jinja", "ZeroDivisionError"});
+  refused("{{ strftime_now('%Y') }}", {"prompt 1", "writes the date", "strftime_now", "2026"});
+  refused("{{ strftime_now('%Y') }}", {"prompt 1", "'28.11.' is not a date"},
+          R"({"strftime_now": "28.11."})");
+  refused("{{ [1, 2] | random }}", {"m.jinja", "random"});
+  refused("{{ lipsum() }}", {"m.jinja", "lipsum"});
+  refused("{{ messages.append(1) }}", {"m.jinja", "SecurityError"});
+  refused("{{ cycler.__init__.__globals__ }}", {"m.jinja", "unsafe"});
+  refused("{% set n = namespace(_a=1) %}", {"m.jinja", "SecurityError"});
+  refused("{% include '/etc/passwd' %}", {"m.jinja", "no loader"});
+  refused("\xFF", {"m.jinja", "not UTF-8"});
+  refused("{{ budget }}{{ messages }}", {"chat_template_kwargs.effort", "it reads budget"},
+          R"({"effort": "low"})");
+  refused("{{ budget }}", {"--thinking", "reads budget"}, R"({"enable_thinking": true})");
+  for (const auto& [text, part] : std::map<std::string, std::string>{
+           {"[]", "is not a JSON object"},
+           {"{", "kwargs"},
+           {R"({"a": 1, "a": 2})", "twice"},
+           {R"({"messages": []})", "kwargs.messages"},
+           {R"({"add_generation_prompt": false})", "kwargs.add_generation_prompt"},
+           {R"({"enable_thinking": 1})", "kwargs.enable_thinking: is neither true nor false"},
+           {R"({"strftime_now": 5})", "kwargs.strftime_now: is not a date"}}) {
+    const std::string json = text;
+    require_bad_input([&] { ChatArguments::parse(json, "kwargs"); }, {part});
   }
 }
 
@@ -192,8 +291,10 @@ TEST_CASE("the format of a folder is in tokenizer_config.json or beside it", "[c
   CHECK(ChatFormat::load(folder.path()).name() == "SmolLM2");
   folder.write("chat_template.jinja", phi35);
   CHECK(ChatFormat::load(folder.path()).name() == "Phi-3.5");
-  folder.write("chat_template.jinja", "{{ x }}");
-  refused({"chat_template.jinja", "SHA-256"});
+  folder.write("chat_template.jinja", "{{ eos_token }}{{ unk_token }}{{ pad_token }}");
+  CHECK(rendered(ChatFormat::load(folder.path()), {{"user", "a"}}).empty());
+  write({{"eos_token", "<e>"}, {"unk_token", {{"content", "<u>"}}}, {"pad_token", nullptr}});
+  CHECK(rendered(ChatFormat::load(folder.path()), {{"user", "a"}}) == "<e><u>");
 }
 
 TEST_CASE("the format of a GGUF file is in its metadata", "[chat_format]") {
@@ -206,8 +307,10 @@ TEST_CASE("the format of a GGUF file is in its metadata", "[chat_format]") {
   file.add_texts("tokenizer.ggml.tokens", {"a", "<b>", "<e>"});
   require_bad_input([&] { load(file); }, {"m.gguf", "tokenizer.chat_template", "is missing"});
   GgufBytes other = file;
-  other.add_text("tokenizer.chat_template", "{{ x }}");
-  require_bad_input([&] { load(other); }, {"m.gguf", "tokenizer.chat_template", "SHA-256"});
+  other.add_text("tokenizer.chat_template", "{{ eos_token }}{{ unk_token }}{{ bos_token }}");
+  other.add("tokenizer.ggml.eos_token_id", gguf_type::uint32, little_endian(2U));
+  other.add("tokenizer.ggml.unknown_token_id", gguf_type::uint32, little_endian(0U));
+  CHECK(rendered(load(other), {{"user", "x"}}) == "<e>a");
   file.add_text("tokenizer.chat_template", smollm2);
   CHECK(load(file).name() == "SmolLM2");
   file.add("tokenizer.ggml.bos_token_id", gguf_type::uint32, little_endian(3U));

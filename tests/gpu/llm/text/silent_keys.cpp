@@ -184,7 +184,7 @@ TEST_CASE("a chat token that tokenizer_config.json lacks has no text", "[chat_fo
   const ModelFolder folder("untied_float32");
   const auto rendered = [&](const json& config) {
     folder.write("tokenizer_config.json", config.dump());
-    return ChatFormat::load(folder.path()).render(messages, Thinking::as_published, "chat");
+    return ChatFormat::load(folder.path()).render(messages, {}, "chat");
   };
   const json whole{{"chat_template", tulu}, {"bos_token", "<s>"}, {"eos_token", "</s>"}};
   CHECK(rendered(whole) == turns("<s>", "</s>"));
@@ -216,7 +216,7 @@ TEST_CASE("a chat token that GGUF lacks has no text", "[chat_format]") {
     if (eos) file.add("tokenizer.ggml.eos_token_id", gguf_type::uint32, little_endian(*eos));
     const auto bytes = file.bytes();
     const auto content = read_gguf(std::as_bytes(std::span<const char>(bytes)), "m.gguf");
-    return ChatFormat::from_gguf(content.metadata).render(messages, Thinking::as_published, "chat");
+    return ChatFormat::from_gguf(content.metadata).render(messages, {}, "chat");
   };
   CHECK(rendered(0, 1) == turns("<s>", "</s>"));
   CHECK(rendered(std::nullopt, 1) == turns("", "</s>"));

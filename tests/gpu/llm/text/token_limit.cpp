@@ -72,7 +72,7 @@ TEST_CASE("a prompt that cannot fit is refused without its tokens being counted"
   const auto refused = [&](const std::string& text, const std::string& what) {
     require_bad_input(
         [&] {
-          resolve_prompt(model, text, Thinking::as_published, {4, true}, "prompt");
+          resolve_prompt(model, text, {}, {4, true}, "prompt");
         },
         {"prompt: " + what, "exceed the 64 positions of the model", "shorten the prompt"});
   };

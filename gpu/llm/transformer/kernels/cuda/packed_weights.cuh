@@ -13,6 +13,11 @@
 //   q4_1   d[16], m[16], words[4][16]
 //   q4_k   d[16], e[16], scales[16], minima[16] (bytes), words[4][16]
 //   q6_k   d[16], scales[2][16] (bytes), low words[4][16], high words[2][16]
+//   q5_0   d[16], words[4][16], high words[16]
+//   q5_1   d[16], m[16], words[4][16], high words[16]
+//   q5_k   d[16], e[16], scales[16], minima[16] (bytes), words[4][16], high words[16]
+//   q2_k   d[16], e[16], (scales[16], minima[16] (bytes))[2], words[2][16]
+//   q8_scaled   d[16], scales[16] (bytes), words[8][16]
 //   bfloat16   [32][16]
 // Lane 4 g + t makes of them what mma's operand A wants of it: outputs g and g + 8, inputs 2 t,
 // 2 t + 1, 2 t + 8 and 2 t + 9 of each step, by weight_of_block and rounded.
@@ -122,20 +127,38 @@ TEMPERA_ON_DEVICE inline void read_pair(const PairReader& reader, const Put& put
       put(i / 2, i % 2, four_bit_weights(reader.word(words, i), reader.t, scaled));
     }
   };
-  switch (Type) {
-    case Packing::q8_0: {
-      const auto scaled = ScaledQuants::centred(reader.float16(0), 256, 256, 128);
-      TEMPERA_UNROLL
-      for (unsigned i = 0; i < 4; ++i) {
-        // Bytes 2 (t % 2) and the next of the word, each to bits 15 … 22 and made q + 128.
-        const std::uint32_t moved =
-            rotate_left(reader.word(32, 2 * i + reader.t / 2), 15 + reader.t % 2 * 16);
-        constexpr std::uint32_t turned = bits_of_one ^ 0x00400000U;
-        put(i / 2, i % 2,
-            scaled.rounded((moved & 0x007F8000U) ^ turned, (moved >> 8 & 0x007F8000U) ^ turned));
-      }
-      return;
+  const auto with_eight_bits = [&](unsigned words, float d) {
+    const auto scaled = ScaledQuants::centred(d, 256, 256, 128);
+    TEMPERA_UNROLL
+    for (unsigned i = 0; i < 4; ++i) {
+      // Bytes 2 (t % 2) and the next of the word, each to bits 15 … 22 and made q + 128.
+      const std::uint32_t moved =
+          rotate_left(reader.word(words, 2 * i + reader.t / 2), 15 + reader.t % 2 * 16);
+      constexpr std::uint32_t turned = bits_of_one ^ 0x00400000U;
+      put(i / 2, i % 2,
+          scaled.rounded((moved & 0x007F8000U) ^ turned, (moved >> 8 & 0x007F8000U) ^ turned));
     }
+  };
+  const auto with_five_bits = [&](unsigned words, unsigned high_word, const auto& scaled) {
+    const std::uint32_t high = reader.word(high_word, 0) >> (2 * reader.t);
+    TEMPERA_UNROLL
+    for (unsigned i = 0; i < 4; ++i) {
+      // Both quants to bits 18 … 22.
+      const std::uint32_t low = reader.word(words, i) >> (8 * reader.t);
+      const std::uint32_t of_word = high >> (8 * i);
+      put(i / 2, i % 2,
+          scaled.rounded((low & 15U) << 18 | (of_word & 1U) << 22 | bits_of_one,
+                         (low >> 4 & 15U) << 18 | (of_word >> 1 & 1U) << 22 | bits_of_one));
+    }
+  };
+  const auto with_minimum = [&](unsigned scales, float first_power, float second_power) {
+    return ScaledQuantsWithOffset::of(
+        reader.float16(0) * reader.whole<std::uint8_t>(scales), first_power, second_power,
+        -(reader.float16(32) * reader.whole<std::uint8_t>(scales + tile_outputs)));
+  };
+  switch (Type) {
+    case Packing::q8_0:
+      return with_eight_bits(32, reader.float16(0));
     case Packing::q4_0:
       return with_four_bits(
           32, ScaledQuants::centred(reader.float16(0), first_four_bits, second_four_bits, 8));
@@ -143,10 +166,31 @@ TEMPERA_ON_DEVICE inline void read_pair(const PairReader& reader, const Put& put
       return with_four_bits(64, ScaledQuantsWithOffset::of(reader.float16(0), first_four_bits,
                                                            second_four_bits, reader.float16(32)));
     case Packing::q4_k:
-      return with_four_bits(
-          96, ScaledQuantsWithOffset::of(reader.float16(0) * reader.whole<std::uint8_t>(64),
-                                         first_four_bits, second_four_bits,
-                                         -(reader.float16(32) * reader.whole<std::uint8_t>(80))));
+      return with_four_bits(96, with_minimum(64, first_four_bits, second_four_bits));
+    case Packing::q5_0:
+      return with_five_bits(32, 288, ScaledQuants::centred(reader.float16(0), 32, 32, 16));
+    case Packing::q5_1:
+      return with_five_bits(
+          64, 320, ScaledQuantsWithOffset::of(reader.float16(0), 32, 32, reader.float16(32)));
+    case Packing::q5_k:
+      return with_five_bits(96, 352, with_minimum(64, 32, 32));
+    case Packing::q2_k:
+      TEMPERA_UNROLL
+      for (unsigned step = 0; step < 2; ++step) {
+        const auto scaled = with_minimum(64 + step * 2 * tile_outputs, 4, 4);
+        const std::uint32_t word = reader.word(128, step) >> (4 * reader.t);
+        TEMPERA_UNROLL
+        for (unsigned half = 0; half < 2; ++half) {
+          // Both quants to bits 21 and 22.
+          const std::uint32_t quants = word >> (16 * half);
+          put(step, half,
+              scaled.rounded((quants & 3U) << 21 | bits_of_one,
+                             (quants >> 2 & 3U) << 21 | bits_of_one));
+        }
+      }
+      return;
+    case Packing::q8_scaled:
+      return with_eight_bits(48, reader.float16(0) * reader.whole<std::int8_t>(32));
     case Packing::q6_k: {
       const float d = reader.float16(0);
       TEMPERA_UNROLL
@@ -240,6 +284,40 @@ struct PackedWeights {
         if (lane < 28) copy(lane, pair / 8 * in_vectors(layout.bytes) + from);
         return;
       }
+      case Packing::q5_k: {
+        // d and e; scales and minima of the run; its quants' low bits, and the high ones.
+        constexpr PackedLayout layout = packed_layout(Packing::q5_k);
+        const unsigned run = pair % 8;
+        const unsigned from = lane < 4    ? lane
+                              : lane < 6  ? in_vectors(layout.offsets) + 2 * run + lane - 4
+                              : lane < 22 ? in_vectors(layout.quants) + 16 * run + lane - 6
+                                          : in_vectors(layout.high_quants) + 4 * run + lane - 22;
+        if (lane < 26) copy(lane, pair / 8 * in_vectors(layout.bytes) + from);
+        return;
+      }
+      case Packing::q2_k: {
+        // d and e; scales and minima of the two runs that the pair is; their quants.
+        constexpr PackedLayout layout = packed_layout(Packing::q2_k);
+        const unsigned runs = pair % 8;
+        const unsigned from = lane < 4   ? lane
+                              : lane < 8 ? in_vectors(layout.offsets) + 4 * runs + lane - 4
+                                         : in_vectors(layout.quants) + 8 * runs + lane - 8;
+        if (lane < 16) copy(lane, pair / 8 * in_vectors(layout.bytes) + from);
+        return;
+      }
+      case Packing::q8_scaled: {
+        // d; scales of the run; its quants.
+        constexpr PackedLayout layout = packed_layout(Packing::q8_scaled);
+        const unsigned run = pair % 8;
+        TEMPERA_UNROLL
+        for (unsigned v = lane; v < 35; v += simt::warp_lanes) {
+          const unsigned from = v < 2   ? v
+                                : v < 3 ? in_vectors(layout.offsets) + run
+                                        : in_vectors(layout.quants) + 32 * run + v - 3;
+          copy(v, pair / 8 * in_vectors(layout.bytes) + from);
+        }
+        return;
+      }
       default: {
         const PackedLayout layout = packed_layout(tile.packing);
         const unsigned vectors = in_vectors(32 / layout.inputs * layout.bytes);
@@ -265,6 +343,16 @@ struct PackedWeights {
         return take_as<Packing::q4_k>(slot, weights);
       case Packing::q6_k:
         return take_as<Packing::q6_k>(slot, weights);
+      case Packing::q5_0:
+        return take_as<Packing::q5_0>(slot, weights);
+      case Packing::q5_1:
+        return take_as<Packing::q5_1>(slot, weights);
+      case Packing::q5_k:
+        return take_as<Packing::q5_k>(slot, weights);
+      case Packing::q2_k:
+        return take_as<Packing::q2_k>(slot, weights);
+      case Packing::q8_scaled:
+        return take_as<Packing::q8_scaled>(slot, weights);
       default:
         return take_as<Packing::bfloat16>(slot, weights);
     }

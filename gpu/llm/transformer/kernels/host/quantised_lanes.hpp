@@ -107,15 +107,18 @@ inline FloatLanes<Blocks * lanes> signed_quants(const WordLanes<Blocks>& words, 
   return result;
 }
 
-/// The quants of Q6_K: four bits, and two above them.
-template <std::size_t Blocks>
-inline FloatLanes<Blocks * lanes> quants_of_six(const WordLanes<Blocks>& low, unsigned low_index,
-                                                const WordLanes<Blocks>& high,
-                                                unsigned high_index) {
+/// Quants of four bits, and `Bits` bits above them.
+template <unsigned Bits, std::size_t Blocks>
+inline FloatLanes<Blocks * lanes> quants_above_four(const WordLanes<Blocks>& low,
+                                                    unsigned low_index,
+                                                    const WordLanes<Blocks>& high,
+                                                    unsigned high_index) {
+  constexpr std::uint32_t mask = (1U << Bits) - 1U;
   FloatLanes<Blocks * lanes> result;
   for (std::size_t i = 0; i < result.registers; ++i) {
-    result.parts[i] = to_floats(reinterpret_cast<IntegerRegister>(
-        (low.parts[i] >> (4 * low_index) & 15U) | (high.parts[i] >> (2 * high_index) & 3U) << 4));
+    result.parts[i] = to_floats(
+        reinterpret_cast<IntegerRegister>((low.parts[i] >> (4 * low_index) & 15U) |
+                                          (high.parts[i] >> (Bits * high_index) & mask) << 4));
   }
   return result;
 }
@@ -193,6 +196,29 @@ struct ReadQ8_0 {
   }
 };
 
+/// q8_scaled: as Q8_0, with a scale of each run.
+template <std::size_t Blocks, bool Flushed>
+struct ReadQ8Scaled {
+  static constexpr Packing type = Packing::q8_scaled;
+  BlocksInMemory<Blocks> blocks;
+  template <class Add>
+  void operator()(std::size_t begin, std::size_t end, const Add& add) const {
+    constexpr PackedLayout layout = packed_layout(Packing::q8_scaled);
+    for (std::size_t i = begin; i < end; i += 32) {
+      const auto stored = blocks + i / layout.inputs * layout.bytes;
+      const std::size_t run = i % layout.inputs / 32;
+      const auto step =
+          load_float16<Flushed>(stored) * load_bytes(stored + (layout.offsets + run * lanes), true);
+      for (unsigned word = 0; word < 8; ++word) {
+        const auto words = load_words(stored + (layout.quants + (8 * run + word) * 4 * lanes));
+#pragma GCC unroll 4
+        for (unsigned j = 0; j < 4; ++j)
+          add(i + std::size_t{4} * word + j, step * signed_quants(words, j));
+      }
+    }
+  }
+};
+
 /// The types with quants of four bits, 32 inputs at a time; Scales(stored blocks, run of 32 in
 /// them) gives weights from quants, the smallest of which is Scales::least.
 template <Packing Type, std::size_t Blocks, class Scales>
@@ -218,35 +244,68 @@ struct ReadFourBits {
   }
 };
 
-template <std::size_t Blocks, bool Flushed>
-struct ScalesQ4_0 {
-  static constexpr int least = -8;
+/// Those with a fifth bit, which a word more of each output and run holds.
+template <Packing Type, std::size_t Blocks, class Scales>
+struct ReadFiveBits {
+  static constexpr Packing type = Type;
+  BlocksInMemory<Blocks> blocks;
+  template <class Add>
+  void operator()(std::size_t begin, std::size_t end, const Add& add) const {
+    constexpr PackedLayout layout = packed_layout(Type);
+    for (std::size_t i = begin; i < end; i += 32) {
+      const auto stored = blocks + i / layout.inputs * layout.bytes;
+      const std::size_t run = i % layout.inputs / 32;
+      const Scales scales(stored, run);
+      const auto high = load_words(stored + (layout.high_quants + run * 4 * lanes));
+      for (unsigned word = 0; word < 4; ++word) {
+        const auto low = load_words(stored + (layout.quants + (4 * run + word) * 4 * lanes));
+#pragma GCC unroll 8
+        for (unsigned j = 0; j < 8; ++j) {
+          const auto quant = quants_above_four<1>(low, j, high, 8 * word + j);
+          if constexpr (Scales::least == 0) {
+            add(i + std::size_t{8} * word + j, scales.weight(quant));
+          } else {
+            constexpr auto least = static_cast<float>(Scales::least);
+            add(i + std::size_t{8} * word + j,
+                scales.weight(quant + broadcast<Blocks * lanes>(least)));
+          }
+        }
+      }
+    }
+  }
+};
+
+/// No minimum: quants from Least on.
+template <std::size_t Blocks, bool Flushed, int Least>
+struct ScaleAlone {
+  static constexpr int least = Least;
   using Lanes = FloatLanes<Blocks * lanes>;
   Lanes step;
-  ScalesQ4_0(const BlocksInMemory<Blocks>& stored, std::size_t /*run*/)
+  ScaleAlone(const BlocksInMemory<Blocks>& stored, std::size_t /*run*/)
       : step(load_float16<Flushed>(stored)) {}
   Lanes weight(const Lanes& quant) const { return step * quant; }
 };
 
 template <std::size_t Blocks, bool Flushed>
-struct ScalesQ4_1 {
+struct ScaleAndOffset {
   static constexpr int least = 0;
   using Lanes = FloatLanes<Blocks * lanes>;
   Lanes step;
   Lanes offset;
-  ScalesQ4_1(const BlocksInMemory<Blocks>& stored, std::size_t /*run*/)
+  ScaleAndOffset(const BlocksInMemory<Blocks>& stored, std::size_t /*run*/)
       : step(load_float16<Flushed>(stored)), offset(load_float16<Flushed>(stored + 2 * lanes)) {}
   Lanes weight(const Lanes& quant) const { return fused_multiply_add(step, quant, offset); }
 };
 
-template <std::size_t Blocks, bool Flushed>
-struct ScalesQ4_K {
+/// Scales and minima of eight bits, of each run, that d and e are multiplied by.
+template <Packing Type, std::size_t Blocks, bool Flushed>
+struct ScaleAndMinimumOfRun {
   static constexpr int least = 0;
   using Lanes = FloatLanes<Blocks * lanes>;
   Lanes step;
   Lanes offset;
-  ScalesQ4_K(const BlocksInMemory<Blocks>& stored, std::size_t run) {
-    const auto of_run = stored + (packed_layout(Packing::q4_k).offsets + run * 2 * lanes);
+  ScaleAndMinimumOfRun(const BlocksInMemory<Blocks>& stored, std::size_t run) {
+    const auto of_run = stored + (packed_layout(Type).offsets + run * 2 * lanes);
     step = load_float16<Flushed>(stored) * load_bytes(of_run, false);
     offset = load_float16<Flushed>(stored + 2 * lanes) * load_bytes(of_run + lanes, false) *
              broadcast<Blocks * lanes>(-1.0f);
@@ -271,10 +330,28 @@ struct ReadQ6_K {
         const auto low = load_words(stored + (layout.quants + (2 * run + word) * 4 * lanes));
 #pragma GCC unroll 8
         for (unsigned j = 0; j < 8; ++j) {
-          const auto quant = quants_of_six(low, j, high, 8 * word + j);
+          const auto quant = quants_above_four<2>(low, j, high, 8 * word + j);
           add(i + std::size_t{8} * word + j, step * (quant + broadcast<Blocks * lanes>(-32.0f)));
         }
       }
+    }
+  }
+};
+
+template <std::size_t Blocks, bool Flushed>
+struct ReadQ2_K {
+  static constexpr Packing type = Packing::q2_k;
+  BlocksInMemory<Blocks> blocks;
+  template <class Add>
+  void operator()(std::size_t begin, std::size_t end, const Add& add) const {
+    constexpr PackedLayout layout = packed_layout(Packing::q2_k);
+    for (std::size_t i = begin; i < end; i += 16) {
+      const auto stored = blocks + i / layout.inputs * layout.bytes;
+      const std::size_t run = i % layout.inputs / 16;
+      const ScaleAndMinimumOfRun<Packing::q2_k, Blocks, Flushed> scales(stored, run);
+      const auto words = load_words(stored + (layout.quants + run * 4 * lanes));
+#pragma GCC unroll 16
+      for (unsigned j = 0; j < 16; ++j) add(i + j, scales.weight(quants<2>(words, j)));
     }
   }
 };
@@ -367,13 +444,27 @@ inline void with_block_reader(const QuantisedWeights& weights, std::size_t outpu
     case Packing::q8_0:
       return run(ReadQ8_0<Blocks, Flushed>{blocks});
     case Packing::q4_0:
-      return run(ReadFourBits<Packing::q4_0, Blocks, ScalesQ4_0<Blocks, Flushed>>{blocks});
+      return run(ReadFourBits<Packing::q4_0, Blocks, ScaleAlone<Blocks, Flushed, -8>>{blocks});
     case Packing::q4_1:
-      return run(ReadFourBits<Packing::q4_1, Blocks, ScalesQ4_1<Blocks, Flushed>>{blocks});
+      return run(ReadFourBits<Packing::q4_1, Blocks, ScaleAndOffset<Blocks, Flushed>>{blocks});
     case Packing::q4_k:
-      return run(ReadFourBits<Packing::q4_k, Blocks, ScalesQ4_K<Blocks, Flushed>>{blocks});
+      return run(
+          ReadFourBits<Packing::q4_k, Blocks, ScaleAndMinimumOfRun<Packing::q4_k, Blocks, Flushed>>{
+              blocks});
     case Packing::q6_k:
       return run(ReadQ6_K<Blocks, Flushed>{blocks});
+    case Packing::q5_0:
+      return run(ReadFiveBits<Packing::q5_0, Blocks, ScaleAlone<Blocks, Flushed, -16>>{blocks});
+    case Packing::q5_1:
+      return run(ReadFiveBits<Packing::q5_1, Blocks, ScaleAndOffset<Blocks, Flushed>>{blocks});
+    case Packing::q5_k:
+      return run(
+          ReadFiveBits<Packing::q5_k, Blocks, ScaleAndMinimumOfRun<Packing::q5_k, Blocks, Flushed>>{
+              blocks});
+    case Packing::q2_k:
+      return run(ReadQ2_K<Blocks, Flushed>{blocks});
+    case Packing::q8_scaled:
+      return run(ReadQ8Scaled<Blocks, Flushed>{blocks});
   }
 }
 

@@ -40,10 +40,12 @@ struct WeightType {
   std::uint32_t number;
   std::uint32_t exponent;  // 0: of numbers without blocks
 };
-inline constexpr std::array weight_types{WeightType{"F32", 0, 0},   WeightType{"F16", 1, 11},
-                                         WeightType{"BF16", 30, 0}, WeightType{"Q8_0", 8, 5},
-                                         WeightType{"Q4_0", 2, 9},  WeightType{"Q4_1", 3, 8},
-                                         WeightType{"Q4_K", 12, 3}, WeightType{"Q6_K", 14, 1}};
+inline constexpr std::array weight_types{
+    WeightType{"F32", 0, 0},   WeightType{"F16", 1, 11},    WeightType{"BF16", 30, 0},
+    WeightType{"Q8_0", 8, 5},  WeightType{"Q4_0", 2, 9},    WeightType{"Q4_1", 3, 8},
+    WeightType{"Q4_K", 12, 3}, WeightType{"Q6_K", 14, 1},   WeightType{"Q5_0", 6, 8},
+    WeightType{"Q5_1", 7, 7},  WeightType{"Q5_K", 13, 2},   WeightType{"Q2_K", 10, 6},
+    WeightType{"Q3_K", 11, 5}, WeightType{"IQ4_NL", 20, 5}, WeightType{"IQ4_XS", 23, 1}};
 
 /// A matrix as a file stores it, and the values that its bytes mean.
 struct StoredMatrix {

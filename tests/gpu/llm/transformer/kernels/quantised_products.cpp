@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <map>
 #include <vector>
 
 #include "gpu/device/bfloat16_pairs.hpp"
@@ -409,8 +410,12 @@ TEST_CASE("beside quantised weights others are rounded once, and what bfloat16 c
   require_bad_input(pack, {"f, tensor \"second\"", "element 515", "is NaN or infinite"});
 }
 
-TEST_CASE("quantised weights take no more memory than in their file, Q4_K a thirty-sixth more",
-          "[quantised]") {
+TEST_CASE("quantised weights take the memory that the documentation says", "[quantised]") {
+  // Each is that of 16 outputs and 256 inputs.
+  const std::map<std::string, std::size_t> bytes_of_type{
+      {"F16", 8192},  {"Q8_0", 4352},   {"Q4_0", 2304},  {"Q4_1", 2560}, {"Q6_K", 3360},
+      {"Q5_0", 2816}, {"Q5_1", 3072},   {"Q4_K", 2368},  {"Q5_K", 2880}, {"Q2_K", 1600},
+      {"Q3_K", 3360}, {"IQ4_NL", 4352}, {"IQ4_XS", 4256}};
   for (const auto& type : quantised_types()) {
     Stack stack{512, {}, {}, {}, {}};
     stack.add(type.dtype, 32, 3);
@@ -419,9 +424,65 @@ TEST_CASE("quantised weights take no more memory than in their file, Q4_K a thir
       const auto matrix = stack.packed(arithmetic);
       const auto bytes = std::get<DeviceMemory<std::byte>>(matrix.weights).size();
       CAPTURE(type.dtype);
-      CHECK(bytes == stack.bytes[0].size() * (std::string(type.dtype) == "Q4_K" ? 37 : 36) / 36);
+      CHECK(bytes == 4 * bytes_of_type.at(type.dtype));
     }
   }
+}
+
+TEST_CASE("MXFP4 is packed as the bfloat16s that its values are", "[quantised]") {
+  constexpr std::size_t in = 320, out = 21;
+  std::vector<std::byte> bytes(in * out / 32 * 17);
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    bytes[i] = static_cast<std::byte>(i % 17 == 0 ? i / 17 * 3 % 253 : i * 89 >> 2 & 0xFF);
+  }
+  std::vector<float> values(in * out);
+  dequantise("MXFP4", bytes, values);
+  std::vector<std::uint16_t> rounded;
+  for (const float value : values) {
+    rounded.push_back(to_bfloat16(value));
+    REQUIRE(from_bfloat16(rounded.back()) == value);
+  }
+  const StoredTensor stored{"m", "MXFP4", {out, in}, bytes, "f"};
+  const StoredTensor same{
+      "m", "BF16", {out, in}, std::as_bytes(std::span<const std::uint16_t>(rounded)), "f"};
+  const StoredTensor beside = [&] {
+    static const auto quants = quantised_bytes(quantised_type("Q5_0"), in * 16, 3);
+    return StoredTensor{"q", "Q5_0", {16, in}, quants, "f"};
+  }();
+  const auto bytes_of = [](const PackedMatrix& matrix) {
+    return std::visit(
+        []<class Held>(const Held& held) {
+          std::vector<std::byte> all;
+          if constexpr (!std::is_same_v<Held, MappedMatrix>) {
+            for (const auto& word : held.download(0, held.size())) {
+              const auto part = std::as_bytes(std::span(&word, 1));
+              all.insert(all.end(), part.begin(), part.end());
+            }
+          }
+          return all;
+        },
+        matrix.weights);
+  };
+  for (const auto arithmetic : arithmetics) {
+    for (const bool is_alone : {true, false}) {
+      std::vector<const StoredTensor*> given{&stored};
+      std::vector<const StoredTensor*> expected{&same};
+      if (!is_alone) {
+        given.push_back(&beside);
+        expected.push_back(&beside);
+      }
+      CHECK((bytes_of(pack_matrices(given, arithmetic)) ==
+             bytes_of(pack_matrices(expected, arithmetic))));
+    }
+  }
+  bytes[5 * 17] = std::byte{255};
+  bytes[5 * 17 + 1] = std::byte{0x77};  // 6 · 2^128
+  const StoredTensor* const pointer = &stored;
+  require_bad_input(
+      [&] {
+        pack_matrices({&pointer, 1}, Arithmetic::float32);
+      },
+      {"f, tensor \"m\"", "element 160", "is NaN or infinite"});
 }
 
 }  // namespace tempera::gpu::quantised_products_test

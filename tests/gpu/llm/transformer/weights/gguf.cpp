@@ -7,7 +7,7 @@ namespace tempera::gpu::gguf_test {
 
 namespace {
 
-constexpr std::uint32_t f32 = 0, q4_1 = 3, q5_k = 13;
+constexpr std::uint32_t f32 = 0, q4_1 = 3, iq2_xxs = 16;
 
 GgufContent read(const std::string& bytes) {
   return read_gguf(std::as_bytes(std::span<const char>(bytes)), "m.gguf");
@@ -201,7 +201,7 @@ TEST_CASE("a tensor with a false offset, type or shape is refused by its name", 
   refused(with({huge, huge}, f32, 64), {c, "larger than the file"});
   refused(with({huge, huge, huge, huge}, f32, 64), {c, "larger than the file"});
   refused(with({33}, q4_1, 64), {c, "rows of 33", "32 in a block of Q4_1"});
-  refused(with({256}, q5_k, 64), {c, "Q5_K is not supported", "Q8_0"});
+  refused(with({256}, iq2_xxs, 64), {c, "IQ2_XXS is not supported", "Q8_0"});
   refused(with({16}, 4, 64), {c, "type 4 is not supported"});
   refused(with({16}, 4000000000U, 64), {c, "type 4000000000 is not supported"});
   refused(changed([](auto& file) {

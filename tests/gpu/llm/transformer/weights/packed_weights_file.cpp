@@ -33,8 +33,8 @@ struct Given {
     if (type == "BF16") {
       // Those of F16 are as finite as bfloat16s.
       bytes = quantised_bytes(quantised_type("F16"), elements, 7);
-    } else if (type == "F32") {
-      bytes.resize(elements * 4);
+    } else if (type == "F32" || type == "MXFP4") {
+      bytes.resize(elements / stored_block(type)->elements * stored_block(type)->bytes);
       for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = std::byte(i * 37 & 0x3F);
     } else {
       bytes = quantised_bytes(quantised_type(type), elements, 7);
@@ -103,7 +103,8 @@ TEST_CASE("mapped weights are those that were packed, for every dtype and arithm
   const test::TemporaryFolder work;
   Heard heard;
   for (const Arithmetic arithmetic : arithmetics)
-    for (const char* dtype : {"F32", "BF16", "F16", "Q8_0", "Q4_0", "Q4_1", "Q4_K", "Q6_K"}) {
+    for (const char* dtype : {"F32", "BF16", "F16", "Q8_0", "Q4_0", "Q4_1", "Q4_K", "Q6_K", "Q5_0",
+                              "Q5_1", "Q5_K", "Q2_K", "Q3_K", "IQ4_NL", "IQ4_XS", "MXFP4"}) {
       const Given given(dtype, arithmetic);
       const std::string expected = bytes_of_view(given.packed());
       const fs::path file = work / (std::string(dtype) + std::string(name_of(arithmetic)));

@@ -21,9 +21,11 @@ struct QuantisedType {
 };
 
 inline const std::vector<QuantisedType>& quantised_types() {
-  static const std::vector<QuantisedType> types{{"F16", 1, {0}},      {"Q8_0", 8, {0}},
-                                                {"Q4_0", 2, {0}},     {"Q4_1", 3, {0, 2}},
-                                                {"Q4_K", 12, {0, 2}}, {"Q6_K", 14, {208}}};
+  static const std::vector<QuantisedType> types{
+      {"F16", 1, {0}},      {"Q8_0", 8, {0}},       {"Q4_0", 2, {0}},    {"Q4_1", 3, {0, 2}},
+      {"Q4_K", 12, {0, 2}}, {"Q6_K", 14, {208}},    {"Q5_0", 6, {0}},    {"Q5_1", 7, {0, 2}},
+      {"Q5_K", 13, {0, 2}}, {"Q2_K", 10, {80, 82}}, {"Q3_K", 11, {108}}, {"IQ4_NL", 20, {0}},
+      {"IQ4_XS", 23, {0}}};
   return types;
 }
 

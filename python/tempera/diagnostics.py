@@ -1,0 +1,286 @@
+"""Figures of Markov chain Monte Carlo for the chains of a run: effective sample size, R-hat, Monte Carlo error.
+
+    import tempera
+
+    run = tempera.RunFolder("run")
+    for row in run.diagnostics():
+        print(row.rung, row.quantity, row.ess_bulk, row.r_hat)
+
+A chain is one answer of a prompt at one rung, and its draws are the records after the rounds of the last stage. The
+definitions are those of Vehtari, Gelman, Simpson, Carpenter and Bürkner, "Rank-normalization, folding, and localization"
+(Bayesian Analysis 16, 2021); arviz computes the same numbers and is the oracle of the tests.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any, Literal
+
+from tempera.errors import BadInput
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+    Draws = NDArray[np.float64]
+
+#: The fewest draws of a chain that can be split in two halves with a variance each.
+FEWEST_DRAWS = 4
+
+
+def _chains(draws: ArrayLike) -> Draws:
+    """Draws as an array of shape (chains, draws). One sequence is one chain."""
+    import numpy
+
+    try:
+        found = numpy.asarray(draws, dtype=numpy.float64)
+    except (TypeError, ValueError):
+        raise BadInput("draws", "do not form an array of numbers", "give an array of shape (chains, draws)") from None
+    if found.ndim == 1:
+        found = found[None, :]
+    if found.ndim != 2 or found.shape[0] == 0:
+        raise BadInput("draws", f"have the shape {found.shape}", "give an array of shape (chains, draws)")
+    if found.shape[1] < FEWEST_DRAWS:
+        raise BadInput("draws", f"a chain has {found.shape[1]} draws", f"use at least {FEWEST_DRAWS}: more `rounds` give more")
+    if not numpy.isfinite(found).all():
+        raise BadInput("draws", "hold NaN or infinity", "leave the chain out, or look for the model's fault")
+    return found
+
+
+def _halves(draws: Draws) -> Draws:
+    """Each chain as two, without the middle draw where their number is odd."""
+    import numpy
+
+    half = draws.shape[1] // 2
+    return numpy.concatenate([draws[:, :half], draws[:, -half:]])
+
+
+def _normal_scores(draws: Draws) -> Draws:
+    """z = Φ⁻¹((r − 3/8) / (S + 1/4)), r the rank among all S draws, equal draws sharing their mean rank."""
+    import numpy
+
+    flat = draws.ravel()
+    values, place, counts = numpy.unique(flat, return_inverse=True, return_counts=True)
+    last = numpy.cumsum(counts)
+    ranks = last - (counts - 1) / 2
+    normal = NormalDist()
+    scores = numpy.array([normal.inv_cdf((rank - 0.375) / (flat.size + 0.25)) for rank in ranks])
+    return scores[place.ravel()].reshape(draws.shape)
+
+
+def _autocovariances(draws: Draws) -> Draws:
+    """Σ_t (x_t − x̄)(x_{t+k} − x̄) / N of each chain, by lag k < N."""
+    import numpy
+
+    count = draws.shape[1]
+    centred = draws - draws.mean(axis=1, keepdims=True)
+    spectrum = numpy.fft.rfft(centred, n=2 * count, axis=1)
+    products: Draws = numpy.fft.irfft(spectrum * spectrum.conj(), n=2 * count, axis=1)[:, :count] / count
+    return products
+
+
+def _effective_size(draws: Draws) -> float:
+    """S / τ of chains as they are, τ = −1 + 2 Σ ρ_k by Geyer's initial monotone sequence; S if all draws are equal."""
+    chains, count = draws.shape
+    total = chains * count
+    if draws.max() == draws.min():
+        return float(total)
+    covariances = _autocovariances(draws).mean(axis=0)
+    within = float(covariances[0]) * count / (count - 1)
+    spread = float(covariances[0])
+    if chains > 1:
+        spread += float(draws.mean(axis=1).var(ddof=1))
+    rho = 1 - (within - covariances) / spread
+
+    # Pairs of neighbouring lags have a positive sum in a reversible chain; the first that has not is noise. The last pair
+    # is left out but for its even lag, as Stan does.
+    pairs: list[list[float]] = [[1.0, float(rho[1])]]
+    for lag in range(2, count - 2, 2):
+        if sum(pairs[-1]) <= 0:
+            break
+        pairs.append([float(rho[lag]), float(rho[lag + 1])])
+    last = pairs.pop()
+    left = last[0] if last[0] > 0 or sum(last) >= 0 else 0.0
+    for before, after in zip(pairs, pairs[1:]):
+        if sum(after) > sum(before):
+            after[:] = [sum(before) / 2] * 2
+    tau = max(-1 + 2 * sum(map(sum, pairs)) + left, 1 / math.log10(total))
+    return float(total / tau)
+
+
+def ess(draws: ArrayLike, kind: Literal["bulk", "tail", "mean"] = "bulk") -> float:
+    """The effective sample size S / τ of chains, split in halves.
+
+    draws: of shape (chains, draws), or one chain. "bulk" takes normal scores of the ranks, "mean" the draws themselves, and
+    "tail" the smaller of the sizes for the indicators x ≤ q05 and x ≤ q95. Draws that are all equal have the size S.
+    Raises BadInput for fewer than four draws a chain, NaN or infinity.
+    """
+    import numpy
+
+    chains = _chains(draws)
+    if kind == "bulk":
+        return _effective_size(_normal_scores(_halves(chains)))
+    if kind == "mean":
+        return _effective_size(_halves(chains))
+    if kind == "tail":
+        tails = numpy.quantile(chains, (0.05, 0.95))
+        return min(_effective_size(_halves((chains <= tail).astype(numpy.float64))) for tail in tails)
+    raise BadInput("kind", f'there is no effective sample size "{kind}"', "give bulk, tail or mean")
+
+
+def r_hat(draws: ArrayLike) -> float | None:
+    """The rank-normalised split R-hat: the larger of that of x and that of |x − median|; None if all draws are equal.
+
+    √((B / W + N − 1) / N) of the halves' normal scores, N draws each: B the variance of the halves' means times N, W the mean
+    of their variances. Infinite if each half is constant and the halves differ. Raises BadInput as ess does.
+    """
+    import numpy
+
+    halves = _halves(_chains(draws))
+    found = []
+    for values in (halves, abs(halves - numpy.median(halves))):
+        scores = _normal_scores(values)
+        stuck = (scores.max(axis=1) == scores.min(axis=1)).all()
+        within = 0.0 if stuck else float(scores.var(axis=1, ddof=1).mean())
+        between = float(scores.mean(axis=1).var(ddof=1))
+        count = scores.shape[1]
+        if within > 0:
+            found.append(math.sqrt(between / within + (count - 1) / count))
+        elif between > 0:
+            found.append(math.inf)
+    return max(found) if found else None
+
+
+def mcse(draws: ArrayLike) -> float:
+    """The Monte Carlo standard error of the mean: the draws' standard deviation by the root of ess(draws, "mean")."""
+    chains = _chains(draws)
+    return float(chains.std(ddof=1)) / math.sqrt(ess(chains, "mean"))
+
+
+def autocorrelation(draws: ArrayLike) -> list[float]:
+    """ρ_k by lag k from 0: the mean over the chains of their autocovariances, by that of lag 0. All 0 but ρ_0 if it is 0."""
+    covariances = _autocovariances(_chains(draws)).mean(axis=0)
+    if covariances[0] == 0:
+        return [1.0] + [0.0] * (len(covariances) - 1)
+    return [float(value) for value in covariances / covariances[0]]
+
+
+def tv_at_least(run: ArrayLike, exact: ArrayLike, confidence: float = 0.95) -> float:
+    """A lower bound of the total variation between the laws of two sets of independent draws, by a statistic of them.
+
+    max(0, sup_x |F_n(x) − G_m(x)| − ε_n − ε_m), ε_n = √(log(4 / δ) / (2n)), δ = 1 − confidence. By the inequality of Dvoretzky,
+    Kiefer, Wolfowitz and Massart each empirical distribution is within its ε with probability 1 − δ/2, and sup |F − G| ≤ TV.
+
+    run, exact: one number for each answer, such as its log p0; the answers of each are independent. Raises BadInput.
+    """
+    import numpy
+
+    if not 0 < confidence < 1:
+        raise BadInput("confidence", f"{confidence} is not between 0 and 1", "give such as 0.95")
+    sides = [_numbers(run, "run"), _numbers(exact, "exact")]
+    points = numpy.concatenate(sides)
+    below = [numpy.searchsorted(numpy.sort(side), points, side="right") / len(side) for side in sides]
+    slack = sum(math.sqrt(math.log(4 / (1 - confidence)) / (2 * len(side))) for side in sides)
+    return max(0.0, float(abs(below[0] - below[1]).max()) - slack)
+
+
+def rank_test(run: ArrayLike, exact: ArrayLike, permutations: int = 9999, seed: int = 0) -> float:
+    """The p-value of the hypothesis that two sets of independent draws have the same law, by their mean ranks.
+
+    (1 + how many of B random permutations have a difference of mean ranks at least as large) / (1 + B). If the laws are the
+    same, it is at most p with probability at most p, for every p. Raises BadInput.
+    """
+    import numpy
+
+    sides = [_numbers(run, "run"), _numbers(exact, "exact")]
+    if permutations < 1:
+        raise BadInput("permutations", f"{permutations} is less than 1", "give such as 9999")
+    _, place, counts = numpy.unique(numpy.concatenate(sides), return_inverse=True, return_counts=True)
+    # Twice the rank, which is a whole number, so that equal sums are seen to be equal.
+    ranks = (2 * numpy.cumsum(counts) - counts + 1)[place]
+    size, total = len(sides[0]), len(ranks)
+    middle = int(ranks.sum()) * size
+
+    def distance(sum_of_ranks: int) -> int:
+        return abs(sum_of_ranks * total - middle)
+
+    observed = distance(int(ranks[:size].sum()))
+    chance = numpy.random.default_rng(seed)
+    extreme = sum(distance(int(chance.permutation(ranks)[:size].sum())) >= observed for _ in range(permutations))
+    return (1 + extreme) / (1 + permutations)
+
+
+def _numbers(values: ArrayLike, name: str) -> Draws:
+    import numpy
+
+    try:
+        found = numpy.asarray(values, dtype=numpy.float64)
+    except (TypeError, ValueError):
+        raise BadInput(name, "holds something else than numbers", "give one number for each answer") from None
+    if found.ndim != 1 or found.size == 0:
+        raise BadInput(name, f"has the shape {found.shape}", "give one number for each answer")
+    if not numpy.isfinite(found).all():
+        raise BadInput(name, "holds NaN or infinity", "leave the answer out, or look for the model's fault")
+    return found
+
+
+@dataclass(frozen=True)
+class Diagnostics:
+    """The figures of one quantity of a prompt's chains at a rung."""
+
+    id: str | None  #: the prompt
+    rung: int  #: from 1
+    quantity: str  #: "log_p0" or "length"
+    chains: int
+    draws: int  #: of each chain: the rounds of the last stage
+    mean: float
+    sd: float
+    mcse: float  #: of the mean
+    ess_bulk: float
+    ess_tail: float
+    r_hat: float | None  #: None if all draws are equal
+
+
+def chains_of(events: dict[str, Any]) -> dict[tuple[str | None, str], NDArray[np.float64]]:
+    """The chains of a run by prompt and quantity, of shape (chains, draws, rungs), from the columns of its rounds.
+
+    Only rounds of the last stage are draws. A chain that has fewer of them than another has not ended and is left out.
+    """
+    import numpy
+
+    stages = events.get("stage", [])
+    if len(stages) == 0:
+        return {}
+    last, ids = max(stages), events.get("id", [None] * len(stages))
+    series: dict[str | None, dict[int, list[int]]] = {}
+    for line, stage in enumerate(stages):
+        # Round 0 is the state before the first round, which block extension has left.
+        if stage == last and events["round"][line] > 0:
+            series.setdefault(ids[line], {}).setdefault(int(events["sample"][line]), []).append(line)
+    found = {}
+    for prompt, chains in series.items():
+        longest = max(map(len, chains.values()))
+        whole = [lines for _, lines in sorted(chains.items()) if len(lines) == longest]
+        for quantity, column in (("log_p0", "log_p0"), ("length", "lengths")):
+            found[prompt, quantity] = numpy.array([[events[column][line] for line in lines] for lines in whole], dtype=numpy.float64)
+    return found
+
+
+def diagnose(events: dict[str, Any]) -> list[Diagnostics]:
+    """The figures of every prompt, rung and quantity, from the columns of a run's rounds.
+
+    Raises BadInput if a chain has fewer than four draws.
+    """
+    found = []
+    for (prompt, quantity), chains in chains_of(events).items():
+        for rung in range(chains.shape[2]):
+            draws = chains[:, :, rung]
+            found.append(
+                Diagnostics(
+                    prompt, rung + 1, quantity, draws.shape[0], draws.shape[1], float(draws.mean()), float(draws.std(ddof=1)) if draws.size > 1 else 0.0,
+                    mcse(draws), ess(draws), ess(draws, "tail"), r_hat(draws),
+                )
+            )  # fmt: skip
+    return found

@@ -1,0 +1,61 @@
+"""Every limit of the graders and of the sandbox: the last value that is taken, and the first that is not."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tempera.errors import BadInput
+from tempera.eval.given_answers import GivenAnswers
+from tempera.eval.graders.numbers import LONGEST, number_of
+from tempera.eval.graders.numeric import _said_number
+from tempera.eval.graders.prm800k_rules import may_be_evaluated
+from tempera.eval.graders.said import ANSWER, marked, said
+from tempera.eval.samplers import Settings
+from tempera.eval.sampling import Asked, Prompt
+from tempera.eval.sandbox import Limits, run_python
+
+
+@pytest.mark.parametrize(
+    "most, takes",
+    [
+        (LONGEST, lambda n: number_of("7" * n) is not None),
+        # Two digits, so many times over.
+        (LONGEST // 2, lambda n: number_of(f"10^{{{n}}}") == 10**n),
+        (LONGEST // 2, lambda n: number_of(f"10^{{-{n}}}") is not None),
+        (2, lambda n: may_be_evaluated("+".join("xyzw"[:n]))),
+        (6, lambda n: _said_number("word " * n + "5", has_words=True) == "5"),
+        (0, lambda n: _said_number("word " * n + "5", has_words=False) == "5"),
+        (100, lambda n: len(said("The answer is 1.\n" * n, ANSWER)) == n),
+        (100, lambda n: len(marked("#### 1\n" * n)) == n),
+        (400, lambda n: said("The answer is " + "7" * n, ANSWER) == [("is", "7" * n)]),
+        (1000, lambda n: run_python(f"print('a' * {n - 1})", limits=Limits(output=1000)).status == "finished"),
+    ],
+)
+def test_the_last_that_is_taken_and_the_first_that_is_not(most: int, takes: Callable[[int], bool]) -> None:
+    assert takes(most)
+    assert not takes(most + 1)
+
+
+def given(folder: Path, record: dict[str, object]) -> list[tuple[int | None, bool]]:
+    file = folder / "answers.jsonl"
+    file.write_text(json.dumps({"id": "a", "answer": "1", **record}) + "\n")
+    (folder / "run").mkdir(exist_ok=True)
+    answers = GivenAnswers(file)
+    answers.draw([Prompt("a", "")], Asked(Settings("given", "given", (1.0,), None, None, 1), 0, None), folder / "run", lambda _: None)
+    return [(one.tokens, one.terminated) for one in answers.records(folder / "run")]
+
+
+def test_what_an_answer_from_a_file_may_say_of_itself(tmp_path: Path) -> None:
+    # One that says nothing has ended, and its tokens are not known.
+    assert given(tmp_path, {}) == [(None, True)]
+    assert given(tmp_path, {"terminated": None, "tokens": None}) == [(None, True)]
+    assert given(tmp_path, {"terminated": False, "tokens": 1}) == [(1, False)]
+    for tokens in (0, -1, 1.0, True):
+        with pytest.raises(BadInput, match='"tokens" is no whole number above 0'):
+            given(tmp_path, {"tokens": tokens})
+    for ended in (0, "true"):
+        with pytest.raises(BadInput, match='"terminated" is no true or false'):
+            given(tmp_path, {"terminated": ended})

@@ -1,0 +1,117 @@
+"""Chat templates: what a template may do, Jinja2 in this process beside the command's child, and what a run keeps of it."""
+import json
+import shutil
+import subprocess
+import sys
+
+import pytest
+from conftest import TEMPERA, TREE, WORKED_SUM, command
+
+import tempera
+
+ENGINE = TREE / "python/tempera/template_engine.py"
+# Letters and digits that the small model of sums has tokens for.
+TEMPLATE = "{% for m in messages %}{{ m.content }}{% if mark is defined %}{{ mark }}{% endif %}{% endfor %}{{ strftime_now('%d') if strftime_now is defined }}"
+HELD = """
+import sys
+sys.path.insert(0, {folder!r})
+import ctypes, os, signal, socket, template_engine
+libc = ctypes.CDLL(None, use_errno=True)
+tries = dict(
+    read=lambda: open({file!r}).read(), write=lambda: open("x", "w"), connect=lambda: socket.socket(), fork=os.fork,
+    run=lambda: os.execv("/bin/true", ["true"]), kill=lambda: os.kill(1, 0), folder=lambda: os.listdir("/"), sleep=lambda: __import__("time").sleep(9e9),
+    thread=lambda: __import__("threading").Thread(target=print).start(), limit=lambda: __import__("resource").setrlimit(7, (99, 99)),
+    memory=lambda: bytearray(1 << 30), filter=lambda: libc.prctl(4, 0, 0, 0, 0) == 0 or os.open("/", 0))
+import resource, threading, time
+template_engine._give_up_rights(512)
+for name, attempt in tries.items():
+    try:
+        attempt()
+    except (OSError, MemoryError, RuntimeError, ValueError):
+        os.write(1, f"{{name}} ".encode())
+os.write(1, b"environment" if not os.environ else b"")
+"""
+
+
+def test_the_child_can_reach_nothing(tmp_path):
+    """Not the sandbox but the kernel: whatever code ran there, it could not read, write, connect, start or end anything."""
+    secret = tmp_path / "secret"
+    secret.write_text("secret")
+    source = HELD.format(folder=str(ENGINE.parent), file=str(secret))
+    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, cwd=tmp_path, timeout=300)
+    assert done.stdout.split() == ["read", "write", "connect", "fork", "run", "kill", "folder", "sleep", "thread", "limit", "memory", "filter",
+                                   "environment"], done.stderr
+    assert not (tmp_path / "x").exists()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """The small model of sums, with a chat template of its own."""
+    path = tmp_path_factory.mktemp("model") / "sums"
+    shutil.copytree(WORKED_SUM, path)
+    (path / "tokenizer_config.json").write_text(json.dumps({"chat_template": [{"name": "tool_use", "template": "x"}, {"name": "default", "template": TEMPLATE}]}))
+    return path
+
+
+def test_package_and_command_draw_the_same(folder, tmp_path):
+    """Answers, and config.json with the template's digest and the arguments; --resume asks no template again."""
+    messages = tmp_path / "messages.json"
+    messages.write_text(json.dumps([{"role": "user", "content": "4+"}, {"role": "poet", "content": "7"}]))
+    arguments = {"mark": "9", "strftime_now": "2026-11-28"}
+    wishes = dict(powers=[1, 2], horizon=8, block=4, rounds=2, seed=3)
+    with pytest.warns(UserWarning, match="none of those that tempera is tested with"):
+        model = tempera.Model.open(folder)
+        (answer,) = model.sample([{"role": "user", "content": "4+"}, {"role": "poet", "content": "7"}], out=tmp_path / "python",
+                                 chat_template_kwargs=arguments, **wishes)
+    command("sample", "--model", folder, "--messages", messages, "--chat-template-kwargs", json.dumps(arguments), "--powers", "1,2", "--horizon", 8,
+            "--block", 4, "--rounds", 2, "--seed", 3, "--out", tmp_path / "command")
+    configs = [(tmp_path / name / "config.json").read_bytes() for name in ("python", "command")]
+    assert configs[0] == configs[1]
+    config = json.loads(configs[0])
+    assert config["chat_template_kwargs"] == arguments and config["chat_template"]["tested"] is False
+    assert config["prompt"] == model.encode("4+97928")
+    assert tempera.RunFolder(tmp_path / "command").answers() == [answer]
+    # The tokens are in the folder: what goes on needs no template, and no Python.
+    shutil.copytree(tmp_path / "command", tmp_path / "again")
+    shown = subprocess.run([TEMPERA, "sample", "--resume", tmp_path / "again"], capture_output=True, text=True, env={"PATH": "/nowhere"})
+    assert shown.returncode == 0, shown.stderr
+    with pytest.raises(tempera.BadInput, match="chat_template_kwargs"):
+        model.sample([{"role": "user", "content": "4+"}, {"role": "poet", "content": "7"}], out=tmp_path / "python", resume=True,
+                     chat_template_kwargs={**arguments, "mark": "8"}, **wishes)
+
+
+@pytest.mark.parametrize("wishes, message", [
+    ({"chat_template_kwargs": {"other": 1}}, "chat_template_kwargs.other: .*never reads it.*mark"),
+    ({"chat_template_kwargs": 5}, "is not a dictionary"), ({"chat_template_kwargs": {"mark": {1, 2}}}, "no JSON can hold it"),
+    ({"chat_template_kwargs": {"mark": float("nan")}}, "no JSON can hold it"),
+    ({"chat_template_kwargs": {"enable_thinking": True}, "thinking": False}, "thinking: differs"),
+    ({"thinking": True}, "has no effect"), ({"chat_template_kwargs": {"strftime_now": "today"}}, "is not a date")])  # fmt: skip
+def test_wrong_arguments_are_one_line(folder, wishes, message):
+    with pytest.raises(tempera.BadInput, match=message) as caught:
+        tempera.Model.open(folder).sample([{"role": "user", "content": "4+7?"}], horizon=4, **wishes)
+    assert "\n" not in str(caught.value)
+
+
+def test_arguments_are_about_conversations(model):
+    with pytest.raises(tempera.BadInput, match="chat_template_kwargs: is about a conversation"):
+        model.sample("4+7?", horizon=4, chat_template_kwargs={"mark": "1"})
+
+
+def test_a_command_without_jinja2_says_what_to_install(folder, tmp_path):
+    (tmp_path / "bin").mkdir()
+    for script, line in (("exit 1", "python3, which does not start"), ("echo '{\"missing\": \"no\"}'", "python3-jinja2"),
+                         ("echo '{\"unlimited\": \"no\"}'", "cannot be rendered safely"), (None, "there is no python3")):
+        python = tmp_path / "bin/python3"
+        python.unlink(missing_ok=True)
+        if script is not None:
+            python.write_text(f"#!/bin/sh\n{script}\n")
+            python.chmod(0o700)
+        done = subprocess.run([TEMPERA, "tokens", "--model", folder, "--chat", "4+7?"], capture_output=True, text=True, env={"PATH": str(tmp_path / "bin")})
+        assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1) and line in done.stderr, done.stderr
+
+
+def test_no_module_of_the_current_folder_is_run(folder, tmp_path):
+    for module in ("jinja2", "json", "huggingface_hub"):
+        (tmp_path / f"{module}.py").write_text("raise SystemExit('taken')")
+    done = subprocess.run([TEMPERA, "tokens", "--model", folder, "--chat", "4+7?", "--json"], capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0 and json.loads(done.stdout)["text"] == "4+7?", done.stderr

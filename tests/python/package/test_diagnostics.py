@@ -1,0 +1,187 @@
+"""Figures of MCMC against naive recomputations; test_arviz.py compares them with arviz."""
+import math
+import statistics
+from fractions import Fraction
+
+import numpy
+import pytest
+from conftest import FLAGS, PROMPT, WORKED_SUM, command
+
+import tempera
+from tempera import diagnostics
+
+
+def chains_of_every_kind():
+    """Chains of many shapes: slow and fast mixing, discrete with ties, alternating, constant halves, few draws, heavy tails."""
+    chance = numpy.random.default_rng(7)
+    for chains in (1, 2, 5):
+        for count in (4, 5, 6, 7, 9, 40, 101):
+            for mixing in (-0.7, 0.0, 0.6, 0.97):
+                draws = chance.normal(size=(chains, count))
+                for t in range(1, count):
+                    draws[:, t] += mixing * draws[:, t - 1]
+                yield draws
+                yield numpy.floor(draws)  # ties
+            yield chance.standard_cauchy((chains, count))
+            yield chance.integers(0, 2, (chains, count)).astype(float)
+            yield numpy.repeat(numpy.arange(float(chains))[:, None], count, axis=1)  # each chain is stuck
+
+
+def naive_size(chains):
+    """S / τ in fractions, straight from the definition: variances, ρ_k, pairs, made monotone."""
+    chains = [[Fraction(x) for x in chain] for chain in chains]
+    m, n = len(chains), len(chains[0])
+    if len({x for chain in chains for x in chain}) == 1:
+        return float(m * n)
+    means = [sum(chain) / n for chain in chains]
+
+    def covariance(lag):
+        return sum(sum((chain[t] - mean) * (chain[t + lag] - mean) for t in range(n - lag)) / n for chain, mean in zip(chains, means)) / m
+
+    within = covariance(0) * n / (n - 1)
+    plus = covariance(0) + (statistics.variance(means) if m > 1 else 0)
+    rho = [Fraction(1)] + [1 - (within - covariance(lag)) / plus for lag in range(1, n)]
+    end = 0  # the pair at which the sequence ends
+    while 2 * end + 4 < n and rho[2 * end] + rho[2 * end + 1] > 0:
+        end += 1
+    sums = [rho[2 * pair] + rho[2 * pair + 1] for pair in range(end)]
+    for pair in range(1, end):
+        sums[pair] = min(sums[pair], sums[pair - 1])
+    last = rho[2 * end]
+    if last <= 0 and last + rho[2 * end + 1] < 0:
+        last = Fraction(0)
+    return m * n / max(float(2 * sum(sums) - 1 + last), 1 / math.log10(m * n))
+
+
+def halves(draws):
+    half = draws.shape[1] // 2
+    return [list(chain[:half]) for chain in draws] + [list(chain[-half:]) for chain in draws]
+
+
+# A sum of N products in double precision is off by less than 2 N 2^-53 of the sum of their sizes; N ≤ 101, and ρ is within
+# a factor of 10^3 of them here.
+NEAR = 1e-9
+
+
+def test_the_size_is_that_of_its_definition():
+    for draws in chains_of_every_kind():
+        draws = numpy.round(draws * 64) / 64  # exact as fractions of few digits
+        assert diagnostics.ess(draws, "mean") == pytest.approx(naive_size(halves(draws)), rel=NEAR)
+
+
+def test_normal_scores_share_the_ranks_of_ties():
+    scores = diagnostics._normal_scores(numpy.array([[3.0, 1.0, 1.0, 7.0]]))
+    expected = [statistics.NormalDist().inv_cdf((rank - 0.375) / 4.25) for rank in (3, 1.5, 1.5, 4)]
+    assert scores.tolist() == [expected]
+
+
+def test_r_hat_sees_chains_that_differ_in_place_or_in_spread():
+    chance = numpy.random.default_rng(1)
+    same = chance.normal(size=(4, 200))
+    assert diagnostics.r_hat(same) < 1.02
+    assert diagnostics.r_hat(same + numpy.array([[0], [0], [0], [3]])) > 1.2
+    assert diagnostics.r_hat(same * numpy.array([[1], [1], [1], [9]])) > 1.1  # by the folded draws alone
+    assert diagnostics.r_hat(numpy.cumsum(same[:1], axis=1)) > 1.2  # one chain that drifts, by its halves
+    assert diagnostics.r_hat(numpy.ones((3, 8))) is None
+    assert diagnostics.r_hat(numpy.array([[1.0] * 8, [2.0] * 8])) == math.inf
+
+
+def test_the_autocorrelation_is_that_of_its_definition():
+    for draws in chains_of_every_kind():
+        draws = numpy.round(draws * 64) / 64
+        count = draws.shape[1]
+        means = [sum(map(Fraction, chain)) / count for chain in draws]
+        exact = [[Fraction(x) - mean for x in chain] for chain, mean in zip(draws, means)]
+        by_lag = [sum(sum(c[t] * c[t + lag] for t in range(count - lag)) for c in exact) for lag in range(count)]
+        expected = [float(value / by_lag[0]) for value in by_lag] if by_lag[0] else [1.0] + [0.0] * (count - 1)
+        assert diagnostics.autocorrelation(draws) == pytest.approx(expected, abs=NEAR)
+
+
+def test_the_bound_of_tv_holds_as_often_as_it_says_and_sees_what_differs():
+    """Two thousand bounds of two laws with TV 1/4: above it in fewer than 5 %, and some are positive."""
+    chance = numpy.random.default_rng(3)
+    above = positive = 0
+    for _ in range(2000):
+        run, exact = (chance.random(400) < 0.75).astype(float), (chance.random(400) < 0.5).astype(float)
+        bound = diagnostics.tv_at_least(run, exact)
+        above += bound > 0.25
+        positive += bound > 0
+    # 5 % of 2,000 is 100; the seed is fixed, so that this decides nothing by chance.
+    assert above <= 100 and positive > 0
+    slack = 2 * math.sqrt(math.log(4 / 0.05) / 800)
+    assert diagnostics.tv_at_least([0.0] * 400, [1.0] * 400) == pytest.approx(1 - slack, rel=1e-12)
+    assert diagnostics.tv_at_least([0.0, 1.0] * 200, [1.0, 0.0] * 200) == 0
+    assert diagnostics.tv_at_least([0.0] * 300 + [1.0] * 100, [0.0] * 400, 0.5) == pytest.approx(0.25 - 2 * math.sqrt(math.log(8) / 800), abs=1e-12)
+
+
+def test_the_rank_test_has_its_level_and_its_power():
+    chance = numpy.random.default_rng(5)
+    values = [diagnostics.rank_test(chance.integers(0, 4, 12), chance.integers(0, 4, 9), 99, seed) for seed in range(400)]
+    assert sum(value <= 0.05 for value in values) <= 32  # 20 expected, 4.36 of them the standard deviation; the seed is fixed
+    assert diagnostics.rank_test(range(20), range(15, 35), 999) <= 0.002
+    assert diagnostics.rank_test([1.0] * 5, [1.0] * 7, 99) == 1
+
+
+def test_a_naive_permutation_of_all_finds_the_same_share():
+    from itertools import combinations
+
+    run, exact = [1.0, 4.0, 4.0], [2.0, 4.0, 9.0, 9.0]
+    pool = run + exact
+    rank = [sum(y < x for y in pool) + (sum(y == x for y in pool) + 1) / 2 for x in pool]
+    middle = sum(rank) * 3 / 7
+    all_of_them = [abs(sum(rank[i] for i in chosen) - middle) for chosen in combinations(range(7), 3)]
+    share = sum(value >= all_of_them[0] - 1e-9 for value in all_of_them) / len(all_of_them)
+    found = diagnostics.rank_test(run, exact, 20000)
+    assert abs(found - share) < 5 * math.sqrt(share * (1 - share) / 20000)  # five standard deviations; the seed is fixed
+
+
+@pytest.mark.parametrize("ladder", [FLAGS, ["--powers", "4", "--horizon", "28", "--block", "4"]])
+def test_a_run_gives_the_figures_of_its_events(tmp_path, ladder):
+    flags = [flag for flag in ladder if flag not in ("--rounds", "3")] + ["--rounds", "9"]
+    command("sample", "--model", WORKED_SUM, *flags, PROMPT, "--samples", "3", "--seed", "4", "--out", tmp_path / "run")
+    run = tempera.RunFolder(tmp_path / "run")
+    rows = run.diagnostics()
+    rungs = len(run.config["powers"])
+    assert [(row.rung, row.quantity) for row in rows] == [(k + 1, name) for name in ("log_p0", "length") for k in range(rungs)]
+    events = run.events("round")
+    for row in rows:
+        chains = [
+            [values[row.rung - 1] for values, stage, of, number in zip(events["log_p0" if row.quantity == "log_p0" else "lengths"], events["stage"], events["sample"], events["round"])
+             if stage == max(events["stage"]) and of == sample and number > 0]
+            for sample in range(3)
+        ]  # fmt: skip
+        assert (row.chains, row.draws) == (3, 9) == (len(chains), len(chains[0]))
+        assert row.mean == pytest.approx(statistics.fmean(x for chain in chains for x in chain), rel=1e-12)
+        assert row.ess_bulk == diagnostics.ess(chains) and row.r_hat == diagnostics.r_hat(chains)
+    # An answer that has not ended is not a chain yet.
+    lines = (tmp_path / "run/events.jsonl").read_text().splitlines(keepends=True)
+    (tmp_path / "run/events.jsonl").write_text("".join(lines[:-2]))
+    assert {row.chains for row in run.diagnostics()} == {2}
+
+
+def test_wrong_values_are_told():
+    for draws, problem in (
+        ([1.0, 2.0, 3.0], "3 draws"), ([[1.0, 2.0], [3.0]], "array of numbers"), ([[1.0, math.nan, 2.0, 3.0]], "NaN"),
+        ([[math.inf, 1.0, 2.0, 3.0]], "infinity"), ([], "0 draws"), ([[[1.0]]], "shape"), (["a", "b", "c", "d"], "array of numbers"),
+    ):  # fmt: skip
+        for figure in (diagnostics.ess, diagnostics.r_hat, diagnostics.mcse, diagnostics.autocorrelation):
+            with pytest.raises(tempera.BadInput, match=problem):
+                figure(draws)
+    with pytest.raises(tempera.BadInput, match="bulk, tail or mean"):
+        diagnostics.ess([1.0, 2.0, 3.0, 4.0], "median")
+    for values in ([], [[1.0]], [math.nan], ["x"]):
+        with pytest.raises(tempera.BadInput):
+            diagnostics.tv_at_least(values, [1.0])
+        with pytest.raises(tempera.BadInput):
+            diagnostics.rank_test([1.0], values)
+    for confidence in (0, 1, -1, math.nan):
+        with pytest.raises(tempera.BadInput, match="between 0 and 1"):
+            diagnostics.tv_at_least([1.0], [1.0], confidence)
+    with pytest.raises(tempera.BadInput, match="less than 1"):
+        diagnostics.rank_test([1.0], [1.0], 0)
+
+
+def test_too_few_rounds_are_told(tmp_path):
+    command("sample", "--model", WORKED_SUM, *FLAGS, PROMPT, "--out", tmp_path / "run")
+    with pytest.raises(tempera.BadInput, match="3 draws.*`rounds`"):
+        tempera.RunFolder(tmp_path / "run").diagnostics()

@@ -1,0 +1,228 @@
+#include "runs/coupling/coupled_runs.hpp"
+
+#include <cmath>
+
+#include "base/error.hpp"
+#include "gpu/session/session.hpp"
+#include "tests/bad_input.hpp"
+#include "tests/gpu/core/sampler/small_run.hpp"
+
+namespace tempera::gpu {
+namespace {
+
+/// Records of at most three of five tokens, token 0 ending one: few enough that runs meet.
+SampleRequest coupled_request(std::size_t rounds, std::size_t block = 3) {
+  SampleRequest request;
+  request.ladder = Ladder({1.0, 2.0});
+  request.plan = {make_stages(3, block, {rounds}, {1}, {1}), Schedule::adj, 1};
+  request.terminal = {0};
+  request.prompt = {2, 3};
+  request.seed = 11;
+  return request;
+}
+
+CouplingSettings coupling_settings(std::size_t rounds, std::size_t lag, std::size_t block = 3) {
+  CouplingSettings settings;
+  settings.request = coupled_request(rounds, block);
+  settings.lag = lag;
+  settings.pairs = 12;
+  settings.most_rounds = 400;
+  return settings;
+}
+
+/// The states of one whole sample by round of the last stage.
+class States final : public Listener {
+ public:
+  std::vector<std::vector<std::vector<TokenId>>> states;
+  std::vector<CoupledValue> values;
+  explicit States(const Plan& plan) : plan_(plan) {}
+  void round_ended(RequestId, std::size_t, const Progress& progress,
+                   std::span<const Event>) override {
+    if (progress.stage + 1 < plan_.stages.size()) return;
+    auto& state = states.emplace_back();
+    for (const Record& record : progress.replicas) state.push_back(record.token_ids());
+    const Record& record = progress.replicas.at(plan_.output);
+    values.push_back({record.log_p0(), static_cast<double>(record.length())});
+  }
+  void answered(RequestId, std::size_t, const Answer&) override {}
+  void failed(RequestId, std::size_t, const std::exception_ptr& why) override {
+    std::rethrow_exception(why);
+  }
+
+ private:
+  const Plan& plan_;
+};
+
+States run_alone(LanguageModel& model, const SampleRequest& request, std::size_t sample,
+                 std::size_t rounds) {
+  SampleRequest whole = request;
+  whole.first_sample = sample;
+  whole.plan.stages.back().rounds = rounds;
+  States states(request.plan);
+  Session session(model);
+  session.submit(whole, states);
+  while (session.step()) {
+  }
+  return states;
+}
+
+bool are_equal(const CoupledValue& a, const CoupledValue& b) {
+  return a.log_p0 == b.log_p0 && a.length == b.length;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "the run ahead of a pair is the program's own, bit for bit, and so is the other's start") {
+  TableModel model = scattered_table(5, 3);
+  for (const std::size_t block : {3U, 2U})
+    for (const std::size_t lag : {1U, 3U, 7U}) {
+      const CouplingSettings settings = coupling_settings(4, lag, block);
+      const auto pairs = run_coupled(model, settings);
+      REQUIRE(pairs.size() == 12);
+      for (std::size_t i = 0; i < pairs.size(); ++i) {
+        INFO("block " << block << ", lag " << lag << ", pair " << i);
+        REQUIRE(pairs[i].meeting);
+        REQUIRE(*pairs[i].meeting >= lag);
+        REQUIRE(pairs[i].ahead.size() > std::max(*pairs[i].meeting, 4 + lag - 1));
+        REQUIRE(pairs[i].behind.size() == *pairs[i].meeting - lag + 1);
+        const States alone = run_alone(model, settings.request, 2 * i, pairs[i].ahead.size() - 1);
+        for (std::size_t r = 0; r < pairs[i].ahead.size(); ++r)
+          REQUIRE(are_equal(pairs[i].ahead[r], alone.values.at(r)));
+        const States start = run_alone(model, settings.request, 2 * i + 1, 0);
+        REQUIRE(are_equal(pairs[i].behind.front(), start.values.front()));
+        // After the meeting both have the same record, before it some other state than X's.
+        REQUIRE(are_equal(pairs[i].behind.back(), pairs[i].ahead.at(*pairs[i].meeting)));
+      }
+    }
+}
+
+TEST_CASE("the run behind goes on from its own start with the other's words, by a naive replay") {
+  TableModel model = scattered_table(5, 8);
+  const CouplingSettings settings = coupling_settings(2, 3);
+  const auto pairs = run_coupled(model, settings);
+  std::size_t apart = 0;
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    SampleRequest request = settings.request;
+    request.plan.stages.back().rounds = 60;
+    const States ahead = run_alone(model, request, 2 * i, 60);
+    const States start = run_alone(model, request, 2 * i + 1, 0);
+
+    // Algorithm 1's rounds by hand, each with the words of sample 2i after round 3.
+    Context context{request.prompt, request.terminal};
+    PhiloxLottery lottery;
+    SmallRun by_hand(model, context, request.ladder.powers(), lottery, request.seed);
+    by_hand.run.sample_index = static_cast<std::uint32_t>(2 * i);
+    Progress progress;
+    for (const auto& tokens : start.states.front())
+      progress.replicas.push_back(by_hand.scored(3, tokens));
+    progress.extended = true;
+    progress.round = progress.local_moves = progress.sweeps = 3;
+    States behind(request.plan);
+    struct Kept final : Observer {
+      States* states = nullptr;
+      void round_ended(const Progress& now, std::span<const Event> events) override {
+        static_cast<Listener*>(states)->round_ended(0, 0, now, events);
+      }
+    } kept;
+    kept.states = &behind;
+    by_hand.finish(parallel_power_tempering(by_hand.run, request.plan, progress, &kept));
+
+    std::optional<std::size_t> meeting;
+    if (ahead.states.at(3) == start.states.front()) meeting = 3;
+    for (std::size_t r = 4; r <= 60 && !meeting; ++r)
+      if (ahead.states.at(r) == behind.states.at(r - 4)) meeting = r;
+    REQUIRE(pairs[i].meeting == meeting);
+    for (std::size_t t = 1; t < pairs[i].behind.size(); ++t)
+      REQUIRE(are_equal(pairs[i].behind[t], behind.values.at(t - 1)));
+    if (*meeting > 3) ++apart;
+  }
+  REQUIRE(apart >= 3);
+}
+
+TEST_CASE("batch, room and the number of pairs change no pair") {
+  TableModel model = scattered_table(5, 3);
+  CouplingSettings settings = coupling_settings(4, 3);
+  const auto pairs = run_coupled(model, settings);
+  settings.session.largest_batch = 1;
+  settings.session.in_flight = 1;
+  settings.pairs = 5;
+  const auto fewer = run_coupled(model, settings);
+  for (std::size_t i = 0; i < fewer.size(); ++i) {
+    REQUIRE(fewer[i].meeting == pairs[i].meeting);
+    REQUIRE(fewer[i].ahead.size() == pairs[i].ahead.size());
+  }
+}
+
+TEST_CASE("bound and estimates are those of their formulas, summed naively") {
+  constexpr std::size_t lag = 3;
+  std::vector<CoupledPair> pairs(3);
+  const std::size_t meetings[] = {3, 8, 15};
+  for (std::size_t i = 0; i < 3; ++i) {
+    pairs[i].meeting = meetings[i];
+    for (std::size_t r = 0; r < 20; ++r)
+      pairs[i].ahead.push_back({static_cast<double>((i + 2) * r * r % 7), 1.0});
+    for (std::size_t t = 0; t + lag < meetings[i]; ++t)
+      pairs[i].behind.push_back({static_cast<double>((i + 5) * t % 11), 2.0});
+    pairs[i].behind.push_back(pairs[i].ahead[meetings[i]]);
+  }
+  for (std::size_t t = 0; t < 16; ++t) {
+    double apart = 0.0;  // of all pairs the j >= 1 with τ > t + jL
+    for (const std::size_t meeting : meetings)
+      for (std::size_t j = 1; j < 10; ++j) apart += meeting > t + j * lag ? 1.0 : 0.0;
+    REQUIRE(tv_bound(pairs, lag, t)->mean == apart / 3.0);
+  }
+  REQUIRE(tv_bound(pairs, lag, 0)->mean == 2.0);  // 0, 2 and 4
+  REQUIRE(tv_bound(pairs, lag, 0)->error == std::sqrt(4.0 / 3.0));
+  REQUIRE(std::abs(*upper_tv_bound(pairs, lag, 12) - (1.0 - std::cbrt(0.05))) <
+          1e-15);  // two roundings
+  REQUIRE(rounds_for(pairs, lag, 0.7) == 12);
+  REQUIRE(rounds_for(pairs, lag, 0.6) == std::nullopt);  // three pairs may miss 63 % of all
+  REQUIRE(last_meeting(pairs) == 15);
+
+  constexpr std::size_t rounds = 2;
+  double sum = 0.0;
+  for (std::size_t i = 0; i < 3; ++i)
+    for (std::size_t k = rounds; k < rounds + lag; ++k) {
+      sum += pairs[i].ahead[k].log_p0;
+      for (std::size_t j = 1; k + j * lag < meetings[i]; ++j)
+        sum += pairs[i].ahead[k + j * lag].log_p0 - pairs[i].behind[k + (j - 1) * lag].log_p0;
+    }
+  const auto estimate =
+      unbiased_mean(pairs, lag, rounds, [](const CoupledValue& value) { return value.log_p0; });
+  REQUIRE(std::abs(estimate->mean - sum / 9.0) < 1e-12);  // 30 sums of whole numbers below 200
+
+  pairs[1].meeting.reset();
+  REQUIRE_FALSE(tv_bound(pairs, lag, 0));
+  REQUIRE_FALSE(upper_tv_bound(pairs, lag, 0));
+  REQUIRE_FALSE(rounds_for(pairs, lag, 1.0));
+  REQUIRE_FALSE(last_meeting(pairs));
+  REQUIRE_FALSE(unbiased_mean(pairs, lag, rounds, [](const CoupledValue&) { return 0.0; }));
+}
+
+TEST_CASE("pairs that do not meet in time say so") {
+  TableModel model = scattered_table(5, 3);
+  CouplingSettings settings = coupling_settings(2, 3);
+  settings.most_rounds = 4;
+  const auto pairs = run_coupled(model, settings);
+  REQUIRE(std::ranges::any_of(pairs, [](const auto& pair) { return !pair.meeting; }));
+  REQUIRE_FALSE(tv_bound(pairs, 3, 0));
+}
+
+TEST_CASE("what cannot be coupled is refused") {
+  TableModel model = scattered_table(5, 3);
+  const auto refuses = [&](auto change, const std::string& text) {
+    CouplingSettings settings = coupling_settings(4, 3);
+    change(settings);
+    require_bad_input([&] { run_coupled(model, settings); }, {text});
+  };
+  refuses([](auto& s) { s.lag = 0; }, "lag: is 0");
+  refuses([](auto& s) { s.pairs = 0; }, "pairs: is 0");
+  refuses([](auto& s) { s.most_rounds = 5; }, "give at least 6");
+  refuses([](auto& s) { s.pairs = addressable_samples; }, "pairs: needs more samples");
+  refuses([](auto& s) { s.request.plan.stages.back().local_moves = 0; }, "local-moves: is 0");
+  refuses([](auto& s) { s.most_rounds = addressable_turns; }, "most-rounds: is more");
+  refuses([](auto& s) { s.request.sampler = truncating_power_sampling; }, "only ppt");
+}
+
+}  // namespace tempera::gpu
