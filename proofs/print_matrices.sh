@@ -1,7 +1,7 @@
 #!/bin/sh
 # Evaluates every case of join_cases.v and prints its matrices:
 #   case NAME
-#   matrix KERNEL ROWS COLUMNS      then one line of entries per row, lowest terms
+#   matrix KERNEL ROWS COLUMNS      then one line of entries in lowest terms, with | between rows
 # Rows and columns follow the order of states of `tempera exact`, joint states with rung 1 slowest.
 set -eu
 cd "$(dirname "$0")"
@@ -27,15 +27,14 @@ awk '
       if (head < 4) return
       print "matrix " kernel[header[1] + 1] (header[1] < 3 ? header[2] + 1 : "") " " header[3] " " header[4]
       left = header[3] * header[4]
-      line = ""
     } else if (!above) {
       above = 1
       numerator = number
       return
     } else {
       above = 0
-      line = line (line == "" ? "" : " ") (number == "1" ? numerator : numerator "/" number)
-      if (--left % header[4] == 0) { print line; line = "" }
+      printf "%s", number == "1" ? numerator : numerator "/" number
+      printf "%s", --left == 0 ? "\n" : left % header[4] == 0 ? " | " : " "
     }
     if (left == 0) head = 0
   }

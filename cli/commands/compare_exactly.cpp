@@ -26,6 +26,10 @@ using nlohmann::ordered_json;
 
 namespace {
 
+const char* const by_eval =
+    "to compare samplers on problems, use tempera eval run --task own --data FILE --grader "
+    "worked-sum --model MODEL";
+
 /// How far curves go, in rounds of ppt for each that the table has.
 constexpr std::size_t curve_multiple = 4;
 
@@ -76,14 +80,18 @@ ordered_json to_json(const std::string& file, const reference::FiniteModel& mode
   return json;
 }
 
+/// Whether this is a file of a finite model by its name, NAME.json.
+bool names_finite_model(const std::string& path) {
+  return std::filesystem::path(path).extension() == ".json";
+}
+
 using LoadedModels = std::vector<std::pair<std::string, reference::FiniteModel>>;
 
 LoadedModels load(const std::vector<std::string>& models, const std::string& answers) {
   LoadedModels loaded;
   for (const std::string& model : models) {
     if (!names_finite_model(model))
-      throw BadInput(one_line(model), "is no finite model (JSON) beside finite models",
-                     "compare a folder by itself");
+      throw BadInput(one_line(model), "is not a finite model (NAME.json)", by_eval);
     if (std::filesystem::path(model).filename() == "models.json") continue;
     const auto read = reference::load_finite_model(model);
     loaded.emplace_back(one_line(model),
@@ -111,40 +119,28 @@ lab::ExactComparisonSettings settings_of(const ExactCompareOptions& options,
 
 }  // namespace
 
-std::vector<CLI::Option*> add_exact_compare_options(CLI::App& command,
-                                                    ExactCompareOptions& options) {
-  CLI::Option* ablations = command.add_flag(
-      "--ablations", options.ablations,
-      "For finite models: the paper's ablations instead, one table each: single chain, uncoupled "
-      "ladder, schedule, replicas, refinement, ladder design, truncation");
+void add_exact_compare_options(CLI::App& command, ExactCompareOptions& options) {
+  command.add_flag("--ablations", options.ablations,
+                   "The paper's ablations instead, one table each: single chain, uncoupled "
+                   "ladder, schedule, replicas, refinement, ladder design, truncation");
   lab::ExactComparisonSettings& settings = options.settings;
-  return {
-      ablations,
-      add_whole_number(command, "--horizon", settings.horizon, {1, 128},
-                       "For finite models: horizon T (default: the longest up to 4 that is small)"),
-      add_whole_number(command, "--block", settings.block, {1, 128},
-                       "For finite models: block width B (default: T/2)"),
-      add_text(command, "--powers", options.powers, "A[,A...]",
-               "For finite models: powers of the ladder; the last is the target's (default: " +
-                   default_powers(false) + "; of ablations " + default_powers(true) + ")"),
-      add_whole_number(
-          command, "--rounds", settings.rounds, {0, 64},
-          "For finite models: PPT's rounds in each stage" + default_text(settings.rounds)),
-      add_whole_number(command, "--local-moves", settings.local_moves, {0, 64},
-                       "For finite models: local moves of each rung in a round" +
-                           default_text(settings.local_moves)),
-      add_whole_number(command, "--sweeps", settings.sweeps, {0, 64},
-                       "For finite models: sweeps in a round" + default_text(settings.sweeps)),
-      add_text(command, "--answers", options.answers, "ANSWER[|ANSWER...]",
-               "For finite models: how right records begin, tokens joined by one space (default: "
-               "what the file names)"),
-      add_text(
-          command, "--plot", options.plot, "FILE",
-          "For finite models: also draw TV against expected decode tokens, as an SVG picture")};
-}
-
-bool names_finite_model(const std::string& path) {
-  return std::filesystem::path(path).extension() == ".json";
+  add_whole_number(command, "--horizon", settings.horizon, {1, 128},
+                   "Horizon T (default: the longest up to 4 that is small)");
+  add_whole_number(command, "--block", settings.block, {1, 128}, "Block width B (default: T/2)");
+  add_text(command, "--powers", options.powers, "A[,A...]",
+           "Powers of the ladder; the last is the target's (default: " + default_powers(false) +
+               "; of ablations " + default_powers(true) + ")");
+  add_whole_number(command, "--rounds", settings.rounds, {0, 64},
+                   "PPT's rounds in each stage" + default_text(settings.rounds));
+  add_whole_number(command, "--local-moves", settings.local_moves, {0, 64},
+                   "Local moves of each rung in a round" + default_text(settings.local_moves));
+  add_whole_number(command, "--sweeps", settings.sweeps, {0, 64},
+                   "Sweeps in a round" + default_text(settings.sweeps));
+  add_text(command, "--answers", options.answers, "ANSWER[|ANSWER...]",
+           "How right records begin, tokens joined by one space (default: "
+           "what the file names)");
+  add_text(command, "--plot", options.plot, "FILE",
+           "Also draw TV against expected decode tokens, as an SVG picture");
 }
 
 void run_exact_compare(const std::vector<std::string>& models, const ExactCompareOptions& options,

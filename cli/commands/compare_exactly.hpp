@@ -18,11 +18,8 @@ struct ExactCompareOptions {
   bool ablations = false;
 };
 
-/// Declares the options that only finite models take, and returns them.
-std::vector<CLI::Option*> add_exact_compare_options(CLI::App& command,
-                                                    ExactCompareOptions& options);
-/// Whether this is a file of a finite model by its name, NAME.json.
-bool names_finite_model(const std::string& path);
+/// Declares all options but --json.
+void add_exact_compare_options(CLI::App& command, ExactCompareOptions& options);
 /// Prints the exact comparison on each model, a table each. Leaves out models.json, the list of the
 /// shipped models, which toy_models/*.json names too.
 /// @throw BadInput before anything is printed

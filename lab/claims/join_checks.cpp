@@ -38,9 +38,12 @@ CheckResult compare_matrices(const CheckContext& context, Concerned&& concerned)
                                                    std::to_string(matrix.rows()) + " " +
                                                    std::to_string(matrix.columns()))
         return {Verdict::fails, "fails: " + where + " is not in its place in matrices.txt"};
+      std::getline(file, line);
+      std::istringstream rows(file ? line : "");
       for (std::size_t x = 0; x < matrix.rows(); ++x) {
-        std::getline(file, line);
-        const std::vector<std::string> entries = file ? words_of(line) : words_of("");
+        std::string row;
+        std::getline(rows, row, '|');
+        const std::vector<std::string> entries = words_of(row);
         if (entries.size() != matrix.columns())
           return {Verdict::fails, "fails: " + where + ": row " + std::to_string(x) + " has " +
                                       std::to_string(entries.size()) + " entries, not " +
@@ -49,6 +52,9 @@ CheckResult compare_matrices(const CheckContext& context, Concerned&& concerned)
           count.expect(entries[y] == reference::to_string(matrix(x, y)),
                        where + ": " + std::to_string(x) + ", " + std::to_string(y));
       }
+      if (std::getline(rows, line, '|'))
+        return {Verdict::fails,
+                "fails: " + where + " has more than " + std::to_string(matrix.rows()) + " rows"};
     }
   }
   if (std::getline(file, line))

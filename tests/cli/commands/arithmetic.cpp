@@ -94,30 +94,6 @@ TEST_CASE("score computes in the arithmetic that is asked for") {
   }
 }
 
-TEST_CASE("compare takes its arithmetic from the option, else from its settings") {
-  const std::string settings =
-      R"({"horizon": 28, "block": 14, "powers": [1, 4], "rounds": 1, "local_moves": 1, "sweeps": 1,
-          "truncating_rounds": 1, "matched_rounds": 2)";
-  const TemporaryFile silent(settings + "}");
-  const TemporaryFile naming(settings + R"(, "arithmetic": "tensor-core"})");
-  const TemporaryFile wrong(settings + R"(, "arithmetic": "bfloat16"})");
-  const auto report = [&](const TemporaryFile& file, const std::string& option) {
-    json result =
-        json_of("compare " + worked_sum + " --settings " + file.path() + " --most 2" + option);
-    for (json& row : result["samplers"]) row.erase("seconds");
-    return result;
-  };
-  const json tensor_core = report(naming, "");
-  CHECK(tensor_core["arithmetic"] == "tensor-core");
-  CHECK(report(silent, " --arithmetic tensor-core") == tensor_core);
-  CHECK(report(silent, "")["arithmetic"] == "float32");
-  CHECK(report(naming, " --arithmetic float32") == report(silent, ""));
-  CHECK_THAT(output_of("compare " + worked_sum + " --settings " + naming.path() + " --most 1"),
-             Catch::Contains("tensor-core"));
-  check_refusal("compare " + worked_sum + " --settings " + wrong.path(),
-                "key \"arithmetic\" is \"bfloat16\", which this version does not know");
-}
-
 TEST_CASE("an arithmetic that cannot be had is refused in one line") {
   check_refusal(quick + "--arithmetic bfloat16", "--arithmetic: \"bfloat16\" is unknown");
   check_refusal(quick + "--arithmetic ''", "--arithmetic");

@@ -64,7 +64,6 @@ TEST_CASE("help says the default that is declared") {
     CHECK(Catch::Contains(said(defaults::local_moves)).match(help_of(command, "--local-moves")));
     CHECK(Catch::Contains(said(defaults::sweeps)).match(help_of(command, "--sweeps")));
   }
-  CHECK(Catch::Contains(said(defaults::comparison_seed)).match(help_of("compare", "--seed")));
   CHECK(Catch::Contains(said(defaults::horizon)).match(help_of("ladder", "--horizon")));
   CHECK(Catch::Contains(said(defaults::pilot_rounds)).match(help_of("ladder", "--rounds")));
   CHECK(Catch::Contains(said(defaults::samples)).match(help_of("ladder", "--samples")));

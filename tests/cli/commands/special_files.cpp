@@ -57,8 +57,6 @@ TEST_CASE("a pipe or a device as an input is refused at once by its name") {
     const std::string worked_sum = toy_models + "worked_sum ";
     check_refused_at_once("sample --messages " + name + " --model " + worked_sum, name, what);
     check_refused_at_once("tokens --messages " + name + " --model " + worked_sum, name, what);
-    check_refused_at_once("compare " + worked_sum + "--problems " + name, name, what);
-    check_refused_at_once("compare " + worked_sum + "--settings " + name, name, what);
   }
 }
 
@@ -72,7 +70,6 @@ TEST_CASE("a pipe or a device in the place of a folder is refused at once by its
     check_refused_at_once("plot " + name, name, no_folder);
     check_refused_at_once("sample --resume " + name, name, no_folder);
     check_refused_at_once("merge " + name, name, no_folder);
-    check_refused_at_once("compare " + name, name, no_folder);
     check_refused_at_once("gallery --tree " + name, name, no_folder);
     check_refused_at_once("sample --out " + name + " " + four_state, name, no_folder);
     check_refused_at_once("serve --port 0 --batch-folder " + name + " " + four_state, name,

@@ -48,7 +48,7 @@ TEST_CASE("JSON is the same under every locale") {
         "law " + four + "--horizon 2 --power 1.5 --json",
         "score --model " + four + "--text 'a e' --powers 1,2.5 --json",
         "sample a --model " + four + "--horizon 2 --powers 0.5,1.5 --json",
-        "compare " + toy_models + "worked_sum --most 1 --json",
+        "compare " + toy_models + "four_state.json --horizon 2 --json",
         std::string("verify --only tv_at_two --json")}) {
     const std::string expected = printed("C", arguments);
     for (const std::string& locale : locales) CHECK(printed(locale, arguments) == expected);

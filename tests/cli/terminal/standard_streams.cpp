@@ -26,8 +26,8 @@ const std::vector<std::string> printing{
     "score --model " + toy_models + "four_state.json --text 'a e' --json",
     "sample a --model " + toy_models + "four_state.json --horizon 2 --samples 40 --summary",
     "sample a --model " + toy_models + "four_state.json --horizon 2 --json",
-    "compare " + toy_models + "worked_sum --most 1",
-    "compare " + toy_models + "worked_sum --most 1 --json",
+    "compare " + toy_models + "four_state.json --horizon 2",
+    "compare " + toy_models + "four_state.json --horizon 2 --json",
     "verify --only tv_at_two",
     "verify --only tv_at_two --json",
 };

@@ -97,17 +97,17 @@ TEST_CASE("every matrix computed in Coq is the reference's, and each planted fau
   CHECK(finding_on(truncating).sound());
   CHECK(finding_on(truncating, "proved_progressive").sound());
   // Nine copies of one entry are not nine entries.
-  refused(with(sound, first, "3/8 3/8 1/4\n3/8 3/8 1/4\n1/16 1/16 7/8\n",
-               "3/8 3/8 3/8\n3/8 3/8 3/8\n3/8 3/8 3/8\n"),
+  refused(with(sound, first, "3/8 3/8 1/4 | 3/8 3/8 1/4 | 1/16 1/16 7/8\n",
+               "3/8 3/8 3/8 | 3/8 3/8 3/8 | 3/8 3/8 3/8\n"),
           "four_state, local-2: 0, 2");
-  refused(with(sound, first, "3/8 3/8 1/4\n", "3/8 3/8 1/4\n3/8 3/8 1/4\n"),
-          "four_state, local-3 is not in its place");
-  refused(with(sound, first, "3/8 3/8 1/4\n", "3/8 3/8 1/4 1/4\n"), "has 4 entries, not 3");
-  refused(with(sound, first, "3/8 3/8 1/4\n", "3/8 3/8\n"), "has 2 entries, not 3");
+  refused(with(sound, first, "3/8 3/8 1/4 |", "3/8 3/8 1/4 | 3/8 3/8 1/4 |"),
+          "four_state, local-2 has more than 3 rows");
+  refused(with(sound, first, "3/8 3/8 1/4 |", "3/8 3/8 1/4 1/4 |"), "has 4 entries, not 3");
+  refused(with(sound, first, "3/8 3/8 1/4 |", "3/8 3/8 |"), "has 2 entries, not 3");
   // A matrix left out, one given twice, and a file that ends early or goes on.
-  refused(with(sound, first, first + "3/8 3/8 1/4\n3/8 3/8 1/4\n1/16 1/16 7/8\n", ""),
+  refused(with(sound, first, first + "3/8 3/8 1/4 | 3/8 3/8 1/4 | 1/16 1/16 7/8\n", ""),
           "four_state, local-2 is not in its place");
-  refused(with(sound, first, first, first + "3/8 3/8 1/4\n3/8 3/8 1/4\n1/16 1/16 7/8\n" + first),
+  refused(with(sound, first, first, first + "3/8 3/8 1/4 | 3/8 3/8 1/4 | 1/16 1/16 7/8\n" + first),
           "is not in its place");
   refused(sound.substr(0, sound.find("case two_rungs_1")),
           "the case two_rungs_1 is not in its place");
