@@ -25,7 +25,7 @@ std::vector<std::string_view> body_keys();
 /// Reads them; counts of stages may be one number or a list.
 /// @throw BadInput naming the key
 void read_body(const JsonObject& tempera, SamplerWish& wish);
-/// The JSON schemas of these keys, each of which may also be null.
+/// The JSON schemas of these keys. Each may also be null.
 nlohmann::ordered_json body_schemas();
 
 /// Describes all settings and samplers: {"settings": [{"key", "kind", "default", …}], "samplers":

@@ -25,7 +25,7 @@
 /// `tempera eval` passes on.
 namespace tempera::gpu {
 
-/// What a user says about the sampler. What is left open takes the default of
+/// The settings that a user gives to the sampler. What is left open takes the default of
 /// settings/defaults.hpp.
 struct SamplerWish : SamplerOptions {
   std::optional<RestartRange> restart_range = {};  ///< horizon

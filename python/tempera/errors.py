@@ -23,7 +23,7 @@ class BadInput(Error, ValueError):
 
 
 class ModelError(Error, ArithmeticError):
-    """The model gave logits that are no numbers."""
+    """The model gave logits that are not numbers."""
 
 
 class DeviceError(Error, RuntimeError):

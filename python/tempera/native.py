@@ -55,5 +55,5 @@ def _rendered(task: str) -> str:
 
 
 def set_threads(threads: int | None) -> None:
-    """The most threads of this machine that sampling and scoring take; None for all. It changes no bit."""
+    """The most threads of this machine that sampling and scoring take; None for all. No result depends on it."""
     native().set_threads(None if threads is None else whole("threads", threads, 1, 2**16))

@@ -14,7 +14,7 @@ struct HubName {
   std::string revision = "main";  ///< a branch, a tag or a commit
 };
 
-/// What such a name stands for on this machine.
+/// The files that such a name stands for on this machine.
 struct HubSnapshot {
   HubName name;
   std::filesystem::path path;  ///< a folder, or a GGUF file
@@ -35,11 +35,11 @@ std::filesystem::path hub_cache();
 /// several GGUF files and none is named
 std::optional<HubSnapshot> find_snapshot(const std::string& name_or_path);
 
-/// Refuses a snapshot of which a file is missing that its weights need.
+/// Refuses a snapshot that lacks a file which its weights need.
 /// @throw BadInput naming the file and the command that downloads it
 void require_complete(const HubSnapshot& snapshot);
 
-/// The name of a model of which something is missing in the cache; nothing if nothing is, and for a
+/// The name of a model that is incomplete in the cache; nothing if nothing is, and for a
 /// file or folder that exists.
 /// @throw BadInput if the text cannot be a name of the Hub
 std::optional<HubName> missing_snapshot(const std::string& name_or_path);

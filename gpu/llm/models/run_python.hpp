@@ -7,7 +7,7 @@
 
 namespace tempera::gpu {
 
-/// What of a program's output goes to the log.
+/// The part of a program's output that goes to the log.
 enum class LogOf : std::uint8_t {
   all,
   errors_if_no_terminal,  ///< all; but a terminal's user sees the progress that errors hold

@@ -35,7 +35,7 @@ _OF_DRAWING = (
     "prompting", "thinking", "arithmetic", "template", "samplers", "preset", "powers", "horizon", "block", "rounds", "particles",
     "schedule", "seeds", "first_seed", "all_rungs", "matched", "pilot_problems", "sweep", "equal_powers",
 )  # fmt: skip
-# What says how this machine computes, and decides no bit.
+# What says how this machine computes; no result depends on it.
 _MACHINE = ("device", "threads", "batch", "cache_memory", "prefetch")
 
 

@@ -243,7 +243,7 @@ TEST_CASE("what a device has no room for is refused, and says what would fit") {
 }
 
 TEST_CASE("the shapes have the parameters of their models") {
-  // Qwen3-8B: 8.19e9 in all, of which 0.62e9 are the embedding; 4B: 4.02e9, the head tied to it.
+  // Qwen3-8B: 8.19e9 in all, 0.62e9 in the embedding; 4B: 4.02e9, the head tied to it.
   const ModelShape& large = *find_model_shape("qwen3-8b");
   CHECK(large.step_weights() + 151936ULL * 4096 == 8190427136ULL);
   CHECK(find_model_shape("qwen3-4b")->step_weights() == 4022272000ULL);

@@ -1,4 +1,4 @@
-"""What a run folder says where its events are silent."""
+"""A run folder's columns where its events are silent."""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@ def test_the_command_downloads_when_it_is_told(hub, tmp_path):
     assert not (snapshot / "README.md").exists() and len(config["snapshot"]["digest"]) == 64
     alone = ask(hub, "sample", "4+7?", "--model", WORKED_SUM, "--powers", "1,2", "--horizon", 8, "--block", 4, "--rounds", 1, "--seed", 1, "--json")
     assert json.loads(alone.stdout)["answers"] == json.loads(drawn.stdout)["answers"]
-    # What is there is used without the network, by any of its names.
+    # A snapshot that is there is used without the network, by any of its names.
     asked = len(hub.asked)
     for name in (NAME, f"{NAME}@main", f"{NAME}@{COMMIT}"):
         for flags in ((), ("--download",)):

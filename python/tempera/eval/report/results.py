@@ -28,7 +28,7 @@ class Edge:
 
 @dataclass(frozen=True)
 class SamplerResult:
-    """The figures of one sampler; what nobody measured is None. Shares are from 0 to 1."""
+    """The figures of one sampler; None if it was not measured. Shares are from 0 to 1."""
 
     settings: Settings
     problems: int

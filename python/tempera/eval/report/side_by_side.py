@@ -66,7 +66,7 @@ class SideBySide:
     notes: list[str] = field(default_factory=list)
 
     def note(self, text: str) -> int:
-        """The number of a note, a new one if nobody has made it."""
+        """The number of a note, a new one if there is none."""
         if text not in self.notes:
             self.notes.append(text)
         return self.notes.index(text) + 1
