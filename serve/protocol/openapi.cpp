@@ -36,7 +36,8 @@ HttpResponse openapi(const std::string& version) {
         properties[std::string(field.key)] = schema_of(field);
   }
   auto& settings = document["components"]["schemas"]["Tempera"]["properties"];
-  for (auto& [key, schema] : gpu::body_schemas().items()) settings[key] = schema;
+  const ordered_json schemas = gpu::body_schemas();
+  for (const auto& [key, schema] : schemas.items()) settings[key] = schema;
   return json_response(document);
 }
 

@@ -39,6 +39,7 @@ struct PairQueries {
   float* split_sums;       // [count, width]
   float* sums;             // [count, width]
   std::uint32_t* half;     // [width]
+  std::uint32_t* tails;    // [chunk_pages, width]: the last pairs of pages
   std::uint32_t* tiles;    // of keys or values
   float largest[most];
   float split_largest[most];
@@ -63,6 +64,7 @@ struct PairQueries {
     take(split_sums, filled * width());
     take(sums, count() * width());
     take(half, width());
+    take(tails, chunk_pages * width());
     const std::size_t of_keys = TileRun::key_words(head_dim);
     const std::size_t of_values = TileRun::value_words(head_dim);
     take(tiles, !by_tiles ? 0 : of_keys > of_values ? of_keys : of_values);
@@ -261,6 +263,13 @@ struct PairQueries {
     return load_words(bits);
   }
 
+  /// The last pair of a page, in whole blocks.
+  const std::uint32_t* filled_up(const std::uint32_t* last, std::size_t page) const {
+    std::uint32_t* const tail = tails + page * width();
+    for (std::size_t d = 0; d < width(); ++d) tail[d] = d < head_dim ? last[d] : 0;
+    return tail;
+  }
+
   /// split_sums[query, d] = Σ_s shares[query, s] · value_{first + s}[d].
   void sum_split(std::size_t first) {
     if (by_tiles) {
@@ -283,8 +292,12 @@ struct PairQueries {
         RowsOfPairs values_of{};
         for (std::size_t pair = 0; pair < pairs; ++pair) {
           const std::size_t page = begin / page_tokens + pair / (page_tokens / 2);
-          values_of.of_pair[pair] = part_of_page<std::uint32_t>(values, run.pages[page]) +
-                                    pair % (page_tokens / 2) * head_dim;
+          const std::size_t within = pair % (page_tokens / 2);
+          values_of.of_pair[pair] =
+              part_of_page<std::uint32_t>(values, run.pages[page]) + within * head_dim;
+          // Whole blocks are read, and after the last pair of a page its memory may end.
+          if (width() != head_dim && within + 1 == page_tokens / 2)
+            values_of.of_pair[pair] = filled_up(values_of.of_pair[pair], pair / (page_tokens / 2));
         }
         if (seen % 2 != 0) {
           // The pair's later value is not there yet, and its memory may hold anything.
