@@ -12,8 +12,8 @@
 #include "cli/terminal/progress_line.hpp"
 #include "gpu/device/device_system.hpp"
 #include "gpu/device/thread_limit.hpp"
-#include "settings/resolve.hpp"
 #include "runs/coupling/coupled_runs.hpp"
+#include "settings/resolve.hpp"
 
 namespace tempera::cli {
 namespace {
@@ -182,7 +182,7 @@ void add_certify_run(CLI::App& app) {
                    "stage)");
   add_whole_number(*command, "--most-rounds", options->most_rounds, {1, gpu::addressable_turns - 1},
                    "End a pair that has not met after this many rounds; there is no bound then "
-                   "(default: 100 times lag and rounds together)");
+                   "(default: a hundred times lag and rounds together)");
   options->sampler.add_to(*command, SamplerFlags::Of::one_answer);
   options->chat.add_to(*command);
   add_arithmetic(*command, options->arithmetic);

@@ -102,7 +102,7 @@ const std::string archives = TEMPERA_ARCHIVES;  // of the library, lab and the c
 }  // namespace
 
 TEST_CASE("the list of the sampler's kernels is read whole") {
-  CHECK(kernels.size() == 7 + 8);
+  CHECK(kernels.size() == 7 + 9);
   kernel_named("refine<tempera::gpu::RecordRestartRules>");
 }
 

@@ -216,7 +216,7 @@ TEST_CASE("sample knows temperature, max-tokens and stop") {
       {"--temperature 0.5 --powers 2", "--temperature: says the same as --powers"},
       {"--temperature 0.5 --sampler ppt", "--temperature: has no effect on the sampler ppt"},
       {"--temperature warm", "--temperature: \"warm\" is not a temperature"},
-      {"--temperature 0", "--temperature: is no number above 0"},
+      {"--temperature 0", "--temperature: is not a number above 0"},
       {"--temperature 1e-9", "--temperature"},
       {"--max-tokens 0", "--max-tokens: \"0\" is out of range"},
       {"--max-tokens 8 --horizon 8", "--max-tokens: has no effect beside --horizon"},

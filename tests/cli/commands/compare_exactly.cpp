@@ -25,7 +25,7 @@ TEST_CASE("compare says of each sampler on finite models what it takes and how f
   REQUIRE(report.size() == 2);
   for (const json& model : report) {
     CHECK(model["horizon"] == 2);
-    CHECK(model["samplers"].size() == 10);
+    CHECK(model["samplers"].size() == 11);
     CHECK(model["samplers"][8]["sampler"] == "ppt");
     for (const json& row : model["samplers"]) {
       CHECK(std::stod(row["decode_tokens_decimal"].get<std::string>()) >= 1.0);

@@ -2,6 +2,7 @@
 
 #include <sstream>
 
+#include "cli/terminal/columns.hpp"
 #include "tests/catch.hpp"
 #include "tests/cli/run_command.hpp"
 
@@ -26,7 +27,7 @@ void check_fits(const std::string& text, std::size_t columns) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     CAPTURE(line);
-    CHECK(line.size() <= columns);
+    CHECK(columns_of(line) <= columns);
   }
 }
 

@@ -159,7 +159,7 @@ TEST_CASE("a tokenizer in GGUF that cannot be used is refused by its key", "[ggu
   const auto byte = [&](const auto& change) { return changed(byte_level_gguf(), change); };
   const auto piece = [&](const auto& change) { return changed(scored_gguf(), change); };
   refused(byte([](auto& m) { m.model = "t5"; }), {"m.gguf", "tokenizer.ggml.model", "t5"});
-  refused(byte([](auto& m) { m.pre = "deepseek-llm"; }), {"tokenizer.ggml.pre", "deepseek-llm"});
+  refused(byte([](auto& m) { m.pre = "deepseek-v9"; }), {"tokenizer.ggml.pre", "deepseek-v9"});
   refused(byte([](auto& m) { m.tokens.pop_back(); }), {"token_type", "17 types for 16 tokens"});
   refused(byte([](auto& m) { m.types[3] = 7; }), {"token_type", "from 1 to 6"});
   refused(byte([](auto& m) { m.types[3] = -1; }), {"token_type"});
