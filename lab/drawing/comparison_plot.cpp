@@ -181,7 +181,7 @@ std::string comparison_plot(std::span<const ExactComparison> comparisons) {
   const std::size_t lines = (comparisons.size() + columns - 1) / columns;
   const double width = cell_width * static_cast<double>(columns) + (columns == 1 ? 60.0 : 80.0);
   const auto& samplers = comparisons.front().curves;
-  const std::size_t key_columns = 2 * columns;
+  const std::size_t key_columns = 1 + columns;
   const std::size_t key_lines = (samplers.size() + key_columns - 1) / key_columns;
   const double key_top = cell_height * static_cast<double>(lines) + 20.0;
   Picture picture(width, key_top + key_line * static_cast<double>(key_lines),

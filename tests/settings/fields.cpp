@@ -21,7 +21,7 @@ using Names = std::set<std::string>;
 /// A value of each setting that is not its default: who adds a setting adds one.
 const std::map<std::string, json>& values() {
   static const auto all = json::parse(R"({
-    "sampler": "fixed-horizon", "powers": [2, 3.5], "temperature": 0.5, "particles": 3,
+    "sampler": "fixed-horizon", "powers": [2, 3.5], "temperature": 0.5, "particles": 3, "most_tokens": 12,
     "horizon": 7, "block": 2, "rounds": [3, 1], "local_moves": [2], "sweeps": [5],
     "schedule": "deo", "restart_weights": [4, 0, 1], "restart_range": "record", "output_rung": 2,
     "samples": 9, "seed": 18446744073709551615, "early_rejection": true, "confidence": true,
@@ -32,13 +32,13 @@ const std::map<std::string, json>& values() {
 
 /// The samplers on which a setting has no effect, written by hand from docs/samplers.md.
 Names without_effect(const std::string& key) {
-  const Names no_moves{"standard", "low-temperature", "power-smc", "best-of-n"};
+  const Names no_moves{"standard", "low-temperature", "power-smc", "best-of-n", "exact-rejection"};
   if (key == "temperature") return {};
   if (key == "rounds" || key == "local_moves") return no_moves;
   Names no_local_moves = no_moves;
   no_local_moves.insert("power-sampling");
-  for (const char* of_local_moves : {"restart_weights", "restart_range", "early_rejection",
-                                     "prefetch"})
+  for (const char* of_local_moves :
+       {"restart_weights", "restart_range", "early_rejection", "prefetch"})
     if (key == of_local_moves) return no_local_moves;
   Names no_output = no_local_moves;
   no_output.insert({"fixed-horizon", "uncoupled-ladder-by-likelihood"});
@@ -48,8 +48,20 @@ Names without_effect(const std::string& key) {
     return no_output;
   }
   if (key == "particles")
-    return {"ppt", "standard", "low-temperature", "power-sampling", "fixed-horizon",
-            "uncoupled-ladder", "uncoupled-ladder-by-likelihood"};
+    return {"ppt",
+            "standard",
+            "low-temperature",
+            "power-sampling",
+            "fixed-horizon",
+            "uncoupled-ladder",
+            "uncoupled-ladder-by-likelihood",
+            "exact-rejection"};
+  if (key == "most_tokens") {
+    Names all;
+    for (const NamedSampler& sampler : named_samplers()) all.emplace(sampler.name);
+    all.erase("exact-rejection");
+    return all;
+  }
   return {};
 }
 
@@ -101,11 +113,12 @@ TEST_CASE("a key of a body says its setting and no other", "[fields]") {
 
 TEST_CASE("config.json has each setting under its key, in one order, and gives it back",
           "[fields]") {
-  const std::vector<std::string> always{"powers", "horizon", "block", "rounds", "local_moves",
-                                        "sweeps", "schedule", "output_rung", "samples", "seed"};
+  const std::vector<std::string> always{"powers",      "horizon", "block",    "rounds",
+                                        "local_moves", "sweeps",  "schedule", "output_rung",
+                                        "samples",     "seed"};
   const std::vector<std::string> unless_default{
-      "sampler",         "particles",  "restart_weights", "restart_range",
-      "early_rejection", "confidence", "stop",            "preset"};
+      "sampler",         "particles",  "most_tokens", "restart_weights", "restart_range",
+      "early_rejection", "confidence", "stop",        "preset"};
   json config;
   for (const auto& [key, value] : values())
     if (key != "temperature" && key != "prefetch") config[key] = value;
@@ -150,17 +163,22 @@ TEST_CASE("a sampler refuses the settings that have no effect on it, and no othe
       if (without_effect(name).count(std::string(sampler.name)) == 0)
         CHECK_NOTHROW(check());
       else
-        require_bad_input(check, {spelt(name, Spelling::flags), "has no effect on the sampler " +
-                                                                    std::string(sampler.name)});
+        require_bad_input(check, {spelt(name, Spelling::flags),
+                                  "has no effect on the sampler " + std::string(sampler.name)});
     }
 }
 
 TEST_CASE("what is said is in the settings", "[fields]") {
-  SamplerWish wish{{.sampler = "ppt", .powers = std::vector<double>{1.0, 2.0}, .horizon = 12,
-                    .block = 5, .rounds = std::vector<std::size_t>{3, 2, 1},
+  SamplerWish wish{{.sampler = "ppt",
+                    .powers = std::vector<double>{1.0, 2.0},
+                    .horizon = 12,
+                    .block = 5,
+                    .rounds = std::vector<std::size_t>{3, 2, 1},
                     .local_moves = std::vector<std::size_t>{2},
-                    .sweeps = std::vector<std::size_t>{4}, .schedule = Schedule::deo,
-                    .restart_weights = std::vector<std::uint64_t>{2, 1}, .output_rung = 1}};
+                    .sweeps = std::vector<std::size_t>{4},
+                    .schedule = Schedule::deo,
+                    .restart_weights = std::vector<std::uint64_t>{2, 1},
+                    .output_rung = 1}};
   wish.restart_range = RestartRange::record;
   wish.samples = 3;
   wish.seed = 7;

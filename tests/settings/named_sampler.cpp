@@ -14,6 +14,7 @@ SamplingSettings settings_of(const NamedSampler& named) {
   settings.samples = 2;
   if (named.powers == NamedSampler::Powers::base) settings.powers = {1.0};
   if (named.powers == NamedSampler::Powers::one) settings.powers = {3.0};
+  if (named.until_kept) settings.powers = {1.125};  // at 3 no proposal of a random model is kept
   if (named.powers != NamedSampler::Powers::ladder) settings.output = 1;
   if (named.takes_particles) settings.particles = 5;
   if (!named.takes_moves) settings.rounds = settings.local_moves = {0};
