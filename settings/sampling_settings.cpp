@@ -88,7 +88,7 @@ SamplingSettings SamplingSettings::from_json(const nlohmann::json& json, const s
   SamplingSettings settings;
   settings.model = config.text("model");
   settings.model_path = config.text("model_path");
-  if (config.has("model_digest")) {
+  if (json.contains("model_digest")) {  // null for a model without a digest
     settings.foreign = ForeignArithmetic{config.text("arithmetic"), std::nullopt};
     if (!json.at("model_digest").is_null()) settings.foreign->digest = config.text("model_digest");
   } else {

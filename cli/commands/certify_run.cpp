@@ -199,7 +199,8 @@ void add_certify_run(CLI::App& app) {
       "\"length\"}; what no bound is known for is null");
   command->footer(certify_run_examples);
   command->callback([=] {
-    require(*prompt, "give the prompt as an argument");
+    // An empty prompt is a prompt.
+    if (prompt->count() == 0) throw BadInput("PROMPT", "is missing", "give it as an argument");
     require(*model, "give --model MODEL");
     options->chat.check();
     refuse_idle_threads(*threads);

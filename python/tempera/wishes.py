@@ -32,6 +32,7 @@ class SamplerWishes(TypedDict, total=False):
     powers: Powers | None
     temperature: float | None
     particles: int | None
+    most_tokens: int | None
     horizon: int | None
     max_tokens: int | None
     block: int | None

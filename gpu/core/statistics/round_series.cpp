@@ -23,6 +23,8 @@ nlohmann::json bits_of(const std::vector<double>& values) {
 }  // namespace
 
 RoundSeries::RoundSeries(std::size_t rungs, const Plan& plan) : rungs_(rungs) {
+  // Proposals until one is kept are not rounds: their number differs from answer to answer.
+  if (plan.until_kept) return;
   std::size_t all = 0;
   for (const Stage& stage : plan.stages) ends_.push_back(all += stage.rounds + 1);
   if (all == 0) return;

@@ -22,7 +22,7 @@ class RoundSeries {
  public:
   static constexpr std::size_t most_numbers = 1024;
 
-  /// Without stages nothing is kept.
+  /// Nothing is kept without stages, and of a sampler that proposes until a proposal is kept.
   RoundSeries(std::size_t rungs, const Plan& plan);
 
   /// Takes the state of a run after a block extension or a round, in their order. log_p0,

@@ -82,7 +82,7 @@ TEST_CASE("exact rejection gives no answer that is not exact: within its tokens,
   const TemporaryFolder folder;
   const std::string run = (folder / "run").string();
   const std::string arguments =
-      "sample '3+9+2?' --sampler exact-rejection --powers 16" + worked_sum + "--seed 5 ";
+      "sample '3+9+2?' --sampler exact-rejection --powers 1.5" + worked_sum + "--seed 5 ";
   const auto drawn = run_command(arguments + "--json");
   CAPTURE(drawn.err);
   REQUIRE(drawn.exit_code == 0);
