@@ -22,9 +22,8 @@ struct Choice {
 
 inline constexpr std::array schedules{Choice<Schedule>{"adj", Schedule::adj},
                                       Choice<Schedule>{"deo", Schedule::deo}};
-inline constexpr std::array restart_ranges{
-    Choice<RestartRange>{"horizon", RestartRange::horizon},
-    Choice<RestartRange>{"record", RestartRange::record}};
+inline constexpr std::array restart_ranges{Choice<RestartRange>{"horizon", RestartRange::horizon},
+                                           Choice<RestartRange>{"record", RestartRange::record}};
 
 /// @pre the value is one of the choices
 template <class Choices, class Value>

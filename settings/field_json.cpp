@@ -123,9 +123,12 @@ ordered_json json_of(const Default& open) {
 
 std::string_view name_of(NamedSampler::Powers powers) {
   switch (powers) {
-    case NamedSampler::Powers::base: return "base";
-    case NamedSampler::Powers::one: return "one";
-    case NamedSampler::Powers::ladder: return "ladder";
+    case NamedSampler::Powers::base:
+      return "base";
+    case NamedSampler::Powers::one:
+      return "one";
+    case NamedSampler::Powers::ladder:
+      return "ladder";
   }
   return {};
 }
@@ -178,8 +181,8 @@ void read_body(const JsonObject& tempera, SamplerWish& wish) {
     auto& member = member_of(wish, field.wish);
     if constexpr (std::is_same_v<std::remove_cvref_t<decltype(field.kind)>, field::Counts>) {
       if (tempera.at(key).is_number()) {
-        member = std::vector<std::size_t>{
-            tempera.whole_number(key, field.kind.least, field.kind.most)};
+        member =
+            std::vector<std::size_t>{tempera.whole_number(key, field.kind.least, field.kind.most)};
         return;
       }
     }

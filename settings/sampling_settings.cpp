@@ -82,8 +82,8 @@ SamplingSettings SamplingSettings::from_json(const nlohmann::json& json, const s
   const JsonObject config(json, file);
   std::vector<std::string_view> known = config_keys();
   known.insert(known.end(), {"model", "model_path", "arithmetic", "prompt", "prompts", "terminal",
-                             "rope_factors", "prompt_horizon", "shard",
-                             "chat_template", "chat_template_kwargs", "snapshot", "model_digest"});
+                             "rope_factors", "prompt_horizon", "shard", "chat_template",
+                             "chat_template_kwargs", "snapshot", "model_digest"});
   config.require_known(known);
   SamplingSettings settings;
   settings.model = config.text("model");

@@ -30,7 +30,7 @@ struct CoupledValue {
   double length = 0.0;
 };
 
-/// One pair: X, and Y that follows `lag` rounds behind it from a start of its own.
+/// One pair: X, and Y from a start of its own, `lag` rounds later.
 struct CoupledPair {
   /// τ, the first round r >= L of X for which X_r = Y_{r-L} at all rungs; none if it is beyond
   /// most_rounds.

@@ -1,4 +1,4 @@
-// A part's line is read at its bounds, and refused just behind them.
+// A part's line is read at its bounds, and refused just beyond them.
 #include "runs/part_line.hpp"
 
 #include "tests/runs/shard_runs.hpp"

@@ -122,7 +122,8 @@ std::optional<HubName> read_hub_name(std::string_view text) {
 
 fs::path hub_cache() {
   const auto variable = [](const char* name) {
-    const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): the program does not set it
+    const char* value =
+        std::getenv(name);  // NOLINT(concurrency-mt-unsafe): the program does not set it
     return fs::path(value == nullptr ? "" : value);
   };
   const fs::path home = variable("HOME");

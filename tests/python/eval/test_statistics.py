@@ -121,6 +121,6 @@ def test_the_likeliest_record_is_the_first_of_tied_ones() -> None:
 
     assert likeliest([drawn(0, -2.0), drawn(1, -1.0 - 2.0**-17), drawn(2, -1.0)]).sample == 1
     assert likeliest([drawn(0, -2.0), drawn(1, -1.0 - 2.0**-15), drawn(2, -1.0)]).sample == 2
-    # The last distance that is a tie, and the first double behind it.
+    # The last distance that is a tie, and the first double above it.
     assert likeliest([drawn(0, -1.0 - 2.0**-16), drawn(1, -1.0)]).sample == 0
     assert likeliest([drawn(0, -1.0 - 2.0**-16 - 2.0**-52), drawn(1, -1.0)]).sample == 1
