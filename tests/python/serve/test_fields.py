@@ -248,6 +248,16 @@ BASE = {"Completion": ("/v1/completions", {"prompt": "1?", "max_tokens": 2}),
 SAMPLERS = {"particles": {"sampler": "power-smc", "powers": [2]}}
 
 
+def begun(server, path, body):
+    """The status of a request for a stream, and the error if it is refused; the client leaves a stream that has begun."""
+    connection = server.connection()
+    connection.request("POST", path, json.dumps({**body, "stream": True}), {})
+    answer = connection.getresponse()
+    refusal = None if answer.status == 200 else json.loads(answer.read())
+    connection.close()
+    return answer.status, refusal
+
+
 def test_the_document_has_the_limits_that_the_server_has(server):
     """Beyond each the field is refused by its name; up to it only for what it costs, or for what the rest of the request says."""
     schemas = server.ask("/openapi.json")[1]["components"]["schemas"]
@@ -258,10 +268,11 @@ def test_the_document_has_the_limits_that_the_server_has(server):
             for key, step in (("maximum", 1), ("minimum", -1)):
                 for bound in set(bounds(schema, key)) if field not in ("prompt", "messages", "tempera", "best_of") else ():
                     def ask(value):
+                        # What is taken may take for ever: a stream begins at once, and its request ends with its client.
                         inner = {**SAMPLERS.get(field, {"powers": [1, 2], "rounds": 2, "block": 2}), field: value}
                         if field == "max_tokens" and holder == "Chat":
-                            return server.ask(path, {**{name: given for name, given in base.items() if name != "max_completion_tokens"}, field: value})
-                        return server.ask(path, {**base, **({"tempera": inner} if outer else {field: value})})
+                            return begun(server, path, {**{name: given for name, given in base.items() if name != "max_completion_tokens"}, field: value})
+                        return begun(server, path, {**base, **({"tempera": inner} if outer else {field: value})})
                     status, beyond = ask(bound + step)
                     assert status == 400 and beyond["error"]["param"].endswith(field), (field, key, bound, beyond)
                     status, at = ask(bound)
