@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import torch
+import torch  # type: ignore[import-not-found, unused-ignore]
 
 from tempera.called import LARGEST_VOCABULARY, CalledText, NamedTokens, Pass, Rows, terminal_tokens, tokens_of
 from tempera.errors import BadInput
@@ -263,13 +263,13 @@ class AttentionRows(_RowsOfModel):
 
 
 def _new_cache() -> Any:
-    from transformers import DynamicCache
+    from transformers import DynamicCache  # type: ignore[import-not-found, unused-ignore]
 
     return DynamicCache()
 
 
 def _add_layer(cache: Any, keys: Any, values: Any) -> None:
-    from transformers.cache_utils import DynamicLayer
+    from transformers.cache_utils import DynamicLayer  # type: ignore[import-not-found, unused-ignore]
 
     layer = DynamicLayer()
     layer.lazy_initialization(keys, values)
@@ -373,7 +373,7 @@ def _is_right(rows: Rows, forward: _Forward, size: int) -> bool:
     memory = np.zeros((1, size), np.float32)
 
     def after(own: int, source: int, tokens: list[int], new: int) -> Any:
-        rows([], [(own, source, np.array(tokens, np.uint32).tobytes(), new)], memoryview(memory).cast("B"))
+        rows([], [(own, source, np.array(tokens, np.uint32).tobytes(), new)], memoryview(memory).cast("B"))  # type: ignore[arg-type, unused-ignore]
         return memory[0].copy()
 
     found = []

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from pathlib import Path
+
+from conftest import TREE
 
 from tempera.native import native
 from tempera.settings import described, kinds, takes
 from tempera.wishes import SAMPLER
-
-TREE = Path(__file__).parents[3]
 
 
 def test_what_is_written_from_the_rows_is_up_to_date() -> None:

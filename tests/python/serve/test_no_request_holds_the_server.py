@@ -78,7 +78,7 @@ def ask_whole(server, body):
 
 @pytest.mark.parametrize("tempera, words", [
     ({"powers": [1, 8], "prefetch": 4294967295, "rounds": 200000, "local_moves": 10}, "prefetch"),
-    ({"powers": [1, 8], "prefetch": 4097}, "give at most 4096"),
+    ({"powers": [1, 8], "prefetch": 4097}, "not a whole number in 0..4096"),
     ({"powers": [1, 8], "block": 28, "rounds": 1, "sweeps": 16777215}, "2^20 moves and swaps"),
     ({"powers": [1, 8], "block": 28, "rounds": 1, "local_moves": 16777215}, "2^20 moves and swaps"),
     ({"powers": [k / 8 for k in range(1, 4097)], "block": 28, "rounds": 10000000}, "2^40 tokens"),
