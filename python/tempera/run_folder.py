@@ -168,8 +168,10 @@ class RunFolder:
         if id not in prompts:
             named = ", ".join(str(prompt) for prompt in prompts[:10])
             raise BadInput("id", f"the run has no rounds of the prompt {id!r}", f"give one of {named}" if prompts else "draw with a ladder or local moves")
-        return arviz.from_dict(
-            posterior={quantity: chains[id, quantity] for quantity in ("log_p0", "length")},
-            coords={"rung": list(range(1, chains[id, "log_p0"].shape[2] + 1))},
-            dims={"log_p0": ["rung"], "length": ["rung"]},
-        )
+        groups = {"posterior": {quantity: chains[id, quantity] for quantity in ("log_p0", "length")}}
+        shape = {
+            "coords": {"rung": list(range(1, chains[id, "log_p0"].shape[2] + 1))},
+            "dims": {"log_p0": ["rung"], "length": ["rung"]},
+        }
+        # From 1.0 on arviz takes all groups as one argument.
+        return arviz.from_dict(**groups, **shape) if arviz.__version__.startswith("0.") else arviz.from_dict(groups, **shape)

@@ -69,6 +69,15 @@ def test_the_size_is_that_of_its_definition():
         assert diagnostics.ess(draws, "mean") == pytest.approx(naive_size(halves(draws)), rel=NEAR)
 
 
+def test_the_bulk_size_is_that_of_the_halves_normal_scores():
+    for draws in chains_of_every_kind():
+        if draws.shape[1] <= 40:
+            scores = numpy.round(diagnostics._normal_scores(numpy.array(halves(draws))) * 2**20) / 2**20  # short fractions
+            assert diagnostics._effective_size(scores) == pytest.approx(naive_size(scores), rel=NEAR)
+            whole = diagnostics._effective_size(diagnostics._normal_scores(numpy.array(halves(draws))))
+            assert diagnostics.ess(draws) == whole
+
+
 def test_normal_scores_share_the_ranks_of_ties():
     scores = diagnostics._normal_scores(numpy.array([[3.0, 1.0, 1.0, 7.0]]))
     expected = [statistics.NormalDist().inv_cdf((rank - 0.375) / 4.25) for rank in (3, 1.5, 1.5, 4)]
