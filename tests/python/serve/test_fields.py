@@ -268,7 +268,7 @@ def test_the_document_has_the_limits_that_the_server_has(server):
             for key, step in (("maximum", 1), ("minimum", -1)):
                 for bound in set(bounds(schema, key)) if field not in ("prompt", "messages", "tempera", "best_of") else ():
                     def ask(value):
-                        # What is taken may take for ever: a stream begins at once, and its request ends with its client.
+                        # A request that is taken may take for ever. A stream begins at once, and ends with its client.
                         inner = {**SAMPLERS.get(field, {"powers": [1, 2], "rounds": 2, "block": 2}), field: value}
                         if field == "max_tokens" and holder == "Chat":
                             return begun(server, path, {**{name: given for name, given in base.items() if name != "max_completion_tokens"}, field: value})
