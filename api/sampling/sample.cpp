@@ -23,12 +23,9 @@ gpu::SampleWish wish_of(const SampleRequest& request) {
   wish.prompt = prompt_of(request.prompt);
   wish.id = request.id;
   wish.arguments = gpu::ChatArguments::parse(request.chat_template_kwargs, "chat_template_kwargs");
-  if (request.thinking) {
-    if (wish.arguments.thinking().value_or(*request.thinking) != *request.thinking)
-      throw BadInput("thinking", "differs from \"enable_thinking\" of chat_template_kwargs",
-                     "give one of the two");
-    wish.arguments.add_thinking(*request.thinking);
-  }
+  if (request.thinking)
+    wish.arguments.add_thinking(*request.thinking, "thinking",
+                                "differs from \"enable_thinking\" of chat_template_kwargs");
   gpu::SamplerWish& sampler = wish.sampler;
   static_cast<SamplerOptions&>(sampler) = request.sampler;
   sampler.samples = request.samples;

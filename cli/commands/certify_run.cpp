@@ -1,4 +1,4 @@
-#include <cmath>
+#include <algorithm>
 #include <cstdio>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -21,9 +21,6 @@ namespace {
 constexpr const char* certify_run_examples = R"(Examples:
   tempera certify-run '4+7+9?' --model toy_models/worked_sum --powers 1,2,4 --horizon 28
   tempera certify-run '' --model toy_models/bimodal.json --powers 1,4 --horizon 3 --pairs 200 --json)";
-
-/// The two-sided 95 % quantile of a normal law.
-constexpr double errors_of_95 = 1.959964;
 
 struct CertifyRunOptions {
   std::string model;
@@ -98,7 +95,8 @@ void print(const Certificate& found) {
   const gpu::Estimate log_p0 = *found.mean(&gpu::CoupledValue::log_p0);
   const gpu::Estimate length = *found.mean(&gpu::CoupledValue::length);
   std::printf("under the target, without bias: log p0 %.4f +- %.4f, length %.3f +- %.3f\n",
-              log_p0.mean, errors_of_95 * log_p0.error, length.mean, errors_of_95 * length.error);
+              log_p0.mean, gpu::errors_of_95 * log_p0.error, length.mean,
+              gpu::errors_of_95 * length.error);
 }
 
 void print_json(const Certificate& found) {

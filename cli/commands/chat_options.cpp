@@ -77,12 +77,9 @@ gpu::ChatArguments ChatOptions::arguments() const {
   gpu::ChatArguments arguments;
   if (!arguments_.empty())
     arguments = gpu::ChatArguments::parse(arguments_, "--chat-template-kwargs");
-  if (choice_.empty()) return arguments;
-  const bool thinks = choice_ == "on";
-  if (arguments.thinking().value_or(thinks) != thinks)
-    throw BadInput("--thinking", "differs from \"enable_thinking\" of --chat-template-kwargs",
-                   "give one of the two");
-  arguments.add_thinking(thinks);
+  if (!choice_.empty())
+    arguments.add_thinking(choice_ == "on", "--thinking",
+                           "differs from \"enable_thinking\" of --chat-template-kwargs");
   return arguments;
 }
 

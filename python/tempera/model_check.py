@@ -175,7 +175,10 @@ def judge(model: Model, prompts: Iterable[Sequence[int]] | None, length: int, ro
     expected: dict[tuple[int, ...], NDArray[np.float32]] = {}
 
     def after(tokens: Sequence[int]) -> NDArray[np.float32]:
-        return expected.setdefault(tuple(tokens), passes.fresh(tokens))
+        key = tuple(tokens)
+        if key not in expected:
+            expected[key] = passes.fresh(tokens)
+        return expected[key]
 
     _numbers(texts, after, compared["numbers"])
     if compared["numbers"].unequal == 0:

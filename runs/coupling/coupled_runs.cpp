@@ -219,7 +219,7 @@ std::optional<double> upper_tv_bound(const std::vector<CoupledPair>& pairs, std:
                                      std::size_t round) {
   const auto bound = tv_bound(pairs, lag, round);
   if (!bound) return std::nullopt;
-  return bound->mean + 1.959964 * bound->error +
+  return bound->mean + errors_of_95 * bound->error +
          (1.0 - std::pow(0.05, 1.0 / static_cast<double>(pairs.size())));
 }
 

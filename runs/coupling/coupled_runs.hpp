@@ -55,6 +55,9 @@ struct Estimate {
   double error = 0.0;
 };
 
+/// Standard errors on either side of a mean in an interval of a normal law at 95 %.
+inline constexpr double errors_of_95 = 1.959964;
+
 /// The bound of Biswas, Jacob and Vanetti (2019) on TV(law of the state after t rounds, π), π being
 /// the target at all rungs: the mean over the pairs of max(0, ⌈(τ − L − t) / L⌉), whose expectation
 /// is Σ_{j>=1} P(τ > t + jL). It bounds the total variation of the answer too.
@@ -63,10 +66,10 @@ struct Estimate {
 std::optional<Estimate> tv_bound(const std::vector<CoupledPair>& pairs, std::size_t lag,
                                  std::size_t round);
 
-/// An upper limit of that bound at a confidence of 95 %: mean + 1.96 errors + 1 − 0.05^(1/n). The
-/// last term is the largest share of pairs that n independent pairs miss with a probability of 5 %,
-/// each counted as one lag. The interval is asymptotic in n: a share of slow pairs too small to be
-/// seen that takes many lags is not in it.
+/// An upper limit of that bound at a confidence of 95 %: mean + errors_of_95 · error + 1 −
+/// 0.05^(1/n). The last term is the largest share of pairs that n independent pairs miss with a
+/// probability of 5 %, each counted as one lag. The interval is asymptotic in n: a share of slow
+/// pairs too small to be seen that takes many lags is not in it.
 std::optional<double> upper_tv_bound(const std::vector<CoupledPair>& pairs, std::size_t lag,
                                      std::size_t round);
 

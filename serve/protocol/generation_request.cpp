@@ -78,14 +78,9 @@ void read_tempera(const JsonObject& object, GenerationRequest& request, gpu::Sam
     request.seed = *seed;
     request.is_seed_given = true;
   }
-  if (object.has("thinking")) {
-    const bool thinks = object.boolean("thinking");
-    if (arguments.thinking().value_or(thinks) != thinks)
-      throw BadInput("tempera.thinking",
-                     "it differs from \"enable_thinking\" of \"chat_template_kwargs\"",
-                     "give one of the two");
-    arguments.add_thinking(thinks);
-  }
+  if (object.has("thinking"))
+    arguments.add_thinking(object.boolean("thinking"), "tempera.thinking",
+                           "it differs from \"enable_thinking\" of \"chat_template_kwargs\"");
   request.round_events = object.boolean_or("round_events", false);
 }
 

@@ -8,6 +8,7 @@
 #include "gpu/llm/transformer/architectures/qwen2.hpp"
 #include "gpu/llm/transformer/architectures/qwen3.hpp"
 #include "tests/gpu/fuzz.hpp"
+#include "tests/gpu/llm/transformer/architectures/expected_logits.hpp"
 #include "tests/gpu/llm/transformer/architectures/qwen3_5_gguf.hpp"
 #include "tests/gpu/llm/transformer/default_kernels.hpp"
 
@@ -16,9 +17,6 @@ namespace {
 
 using nlohmann::json;
 using MadeTensors = std::map<std::string, FormulaTensors::Made>;
-
-const std::filesystem::path fuzzed_fixtures =
-    std::filesystem::path(TEMPERA_SOURCE_DIR) / "tests/fixtures/architectures";
 
 /// Loads the model and computes a few tokens of it.
 void compute(const std::filesystem::path& model) {
@@ -85,7 +83,7 @@ struct FuzzedFile {
 };
 
 FuzzedFile llama_file() {
-  const json document = read_json_file(fuzzed_fixtures / "llama_tied" / "config.json");
+  const json document = read_json_file(architecture_fixtures / "llama_tied" / "config.json");
   const auto config = Llama::configuration(JsonObject(document, "config.json"));
   FuzzedFile file;
   file.values = {{"general.architecture", "llama"},
@@ -109,7 +107,7 @@ FuzzedFile llama_file() {
 }
 
 FuzzedFile qwen35_file() {
-  const json document = read_json_file(fuzzed_fixtures / "qwen3_5" / "config.json");
+  const json document = read_json_file(architecture_fixtures / "qwen3_5" / "config.json");
   const auto config = Qwen3_5::configuration(JsonObject(document, "config.json"));
   FuzzedFile file;
   json recurrent = json::array();
@@ -147,7 +145,7 @@ FuzzedFile qwen35_file() {
 TEST_CASE("every architecture's config.json is read or refused, and its model computed",
           "[fuzz][architecture]") {
   for (const auto& [fixture, tensors] : fuzzed_architectures) {
-    const std::string bytes = read_bytes(fuzzed_fixtures / fixture / "config.json");
+    const std::string bytes = read_bytes(architecture_fixtures / fixture / "config.json");
     const ModelFolder folder("untied_float32");
     folder.write("generation_config.json", "{}");
     write_safetensors(folder.path(), tensors(json::parse(bytes)));

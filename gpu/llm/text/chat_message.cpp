@@ -44,13 +44,14 @@ ChatArguments ChatArguments::parse(std::string_view json, const std::string& whe
 
 ChatArguments ChatArguments::of_thinking(bool thinks) {
   ChatArguments arguments;
-  arguments.add_thinking(thinks);
+  arguments.add_thinking(thinks, "", "");  // there is nothing to differ from
   return arguments;
 }
 
 bool ChatArguments::says_thinking_alone() const { return thinking_ && object().size() == 1; }
 
-void ChatArguments::add_thinking(bool thinks) {
+void ChatArguments::add_thinking(bool thinks, const std::string& where, const std::string& fault) {
+  if (thinking_.value_or(thinks) != thinks) throw BadInput(where, fault, "give one of the two");
   auto said = object();
   said[thinking_key] = thinks;
   json_ = said.dump();

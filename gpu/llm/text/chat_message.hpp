@@ -35,8 +35,9 @@ class ChatArguments {
   std::optional<bool> thinking() const { return thinking_; }
   /// True if "enable_thinking" is the only member.
   bool says_thinking_alone() const;
-  /// Says "enable_thinking" too. @pre thinking() has no other value
-  void add_thinking(bool thinks);
+  /// Says "enable_thinking" too.
+  /// @throw BadInput naming `where`, with this fault, if it is there with the other value
+  void add_thinking(bool thinks, const std::string& where, const std::string& fault);
   /// The object as JSON, its members in the order in which they were given.
   const std::string& json() const { return json_; }
   nlohmann::ordered_json object() const;

@@ -13,6 +13,7 @@
 #include "gpu/device/host_threads.hpp"
 #include "gpu/device/tensor_core.hpp"
 #include "gpu/llm/transformer/weights/dequantise.hpp"
+#include "gpu/llm/transformer/weights/quantised_block.hpp"
 #include "gpu/llm/transformer/weights/weight_value.hpp"
 
 namespace tempera::gpu {
@@ -210,13 +211,6 @@ const StoredTensor* part(const TensorFiles& files, const std::string& name, cons
   return &tensor;
 }
 
-template <class Number>
-Number number_at(const StoredTensor& tensor, std::size_t index) {
-  Number number;
-  std::memcpy(&number, tensor.bytes.data() + index * sizeof number, sizeof number);
-  return number;
-}
-
 /// The value of a float8 e4m3: a sign, four bits of an exponent with bias 7 and three of a
 /// fraction; 0x7F is NaN, and nothing is infinite.
 float e4m3_value(std::uint8_t bits) {
@@ -227,6 +221,16 @@ float e4m3_value(std::uint8_t bits) {
                               ? std::ldexp(static_cast<float>(fraction), -9)
                               : std::ldexp(static_cast<float>(8 + fraction), exponent - 10);
   return (bits & 0x80) != 0 ? -magnitude : magnitude;
+}
+
+/// The values of all float8 e4m3, by their bits.
+const std::array<float, 256>& e4m3_values() {
+  static const auto values = [] {
+    std::array<float, 256> all{};
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = e4m3_value(static_cast<std::uint8_t>(i));
+    return all;
+  }();
+  return values;
 }
 
 /// The float16 nearest to a finite float, of two as near the even one.
@@ -294,7 +298,7 @@ std::uint64_t divided(std::uint64_t number, std::uint64_t by) { return (number +
 unsigned quant_at(const StoredTensor& words, unsigned bits, std::size_t begin, std::size_t stride,
                   std::size_t index) {
   const std::size_t in_word = 32 / bits;
-  const auto word = number_at<std::uint32_t>(words, begin + index / in_word * stride);
+  const auto word = number_at<std::uint32_t>(words.bytes.data(), begin + index / in_word * stride);
   return word >> (bits * (index % in_word)) & ((1U << bits) - 1U);
 }
 
@@ -302,7 +306,7 @@ unsigned quant_at(const StoredTensor& words, unsigned bits, std::size_t begin, s
 constexpr std::array<std::size_t, 8> awq_nibble{0, 4, 1, 5, 2, 6, 3, 7};
 
 float awq_quant(const StoredTensor& words, std::size_t row, std::size_t out, std::size_t output) {
-  const auto word = number_at<std::uint32_t>(words, row * (out / 8) + output / 8);
+  const auto word = number_at<std::uint32_t>(words.bytes.data(), row * (out / 8) + output / 8);
   return static_cast<float>(word >> (4 * awq_nibble[output % 8]) & 15U);
 }
 
@@ -407,15 +411,13 @@ DequantisedMap dequantised_map(const QuantisedMap& map, const FolderQuantisation
   const auto in = static_cast<std::size_t>(shape[1]);
   const unsigned bits = quantisation.bits;
   const std::size_t group = quantisation.group == 0 ? in : quantisation.group;
-  const std::size_t groups = (in + group - 1) / group;
+  const std::size_t groups = divided(in, group);
   const auto scales = read_scales(*map.scales, quantisation.method);
   switch (quantisation.method) {
     case Method::fp8: {
-      std::array<float, 256> values{};
-      for (std::size_t i = 0; i < values.size(); ++i)
-        values[i] = e4m3_value(static_cast<std::uint8_t>(i));
+      const auto& values = e4m3_values();
       const auto [outputs, inputs] = std::pair(quantisation.block[0], quantisation.block[1]);
-      const std::size_t columns = (in + inputs - 1) / inputs;
+      const std::size_t columns = divided(in, inputs);
       return filled(name, quants, quantisation.dtype, shape,
                     [&, outputs = outputs, inputs = inputs](std::size_t o, std::size_t i) {
                       return values[std::to_integer<std::size_t>(quants.bytes[o * in + i])] *
@@ -427,8 +429,8 @@ DequantisedMap dequantised_map(const QuantisedMap& map, const FolderQuantisation
       if (map.shape != nullptr) {
         const bool is_wide = map.shape->dtype == "I64";
         for (std::size_t i = 0; i < 2; ++i) {
-          const auto extent = is_wide ? number_at<std::uint64_t>(*map.shape, i)
-                                      : number_at<std::uint32_t>(*map.shape, i);
+          const auto extent = is_wide ? number_at<std::uint64_t>(map.shape->bytes.data(), i)
+                                      : number_at<std::uint32_t>(map.shape->bytes.data(), i);
           if (extent != shape[i]) {
             throw BadInput(place_of(*map.shape), "is not the shape that config.json asks for",
                            "use the config.json that belongs to these weights");
@@ -438,20 +440,21 @@ DequantisedMap dequantised_map(const QuantisedMap& map, const FolderQuantisation
       const bool is_packed = quantisation.method == Method::packed;
       const bool is_float = quants.dtype == "F8_E4M3";
       const int middle = is_packed ? 1 << (bits - 1) : 0;
-      const std::size_t words = (in * bits + 31) / 32;
+      const std::size_t words = divided(in * bits, 32);
       const bool is_one = scales.size() == 1;
+      const auto& values = e4m3_values();
       const auto zero_of = [&](std::size_t o, std::size_t g) {
         if (map.zeros == nullptr) return 0;
-        if (!is_packed) return int{number_at<std::int8_t>(*map.zeros, o * groups + g)};
+        if (!is_packed) return int{number_at<std::int8_t>(map.zeros->bytes.data(), o * groups + g)};
         return static_cast<int>(quant_at(*map.zeros, bits, g, groups, o)) - middle;
       };
       return filled(name, quants, map.scales->dtype, shape, [&](std::size_t o, std::size_t i) {
         const std::size_t g = i / group;
         const float scale = scales[is_one ? 0 : o * groups + g];
-        if (is_float) return e4m3_value(number_at<std::uint8_t>(quants, o * in + i)) * scale;
+        if (is_float) return values[std::to_integer<std::size_t>(quants.bytes[o * in + i])] * scale;
         const int quant = is_packed
                               ? static_cast<int>(quant_at(quants, bits, o * words, 1, i)) - middle
-                              : int{number_at<std::int8_t>(quants, o * in + i)};
+                              : int{number_at<std::int8_t>(quants.bytes.data(), o * in + i)};
         return static_cast<float>(quant - zero_of(o, g)) * scale;
       });
     }
@@ -464,7 +467,8 @@ DequantisedMap dequantised_map(const QuantisedMap& map, const FolderQuantisation
     default: {  // gptq
       std::vector<std::size_t> group_of(in);
       for (std::size_t i = 0; i < in; ++i) {
-        group_of[i] = map.groups == nullptr ? i / group : number_at<std::uint32_t>(*map.groups, i);
+        group_of[i] = map.groups == nullptr ? i / group
+                                            : number_at<std::uint32_t>(map.groups->bytes.data(), i);
         if (group_of[i] >= groups) {
           throw BadInput(place_of(*map.groups),
                          "element " + std::to_string(i) + " is not the number of one of the " +

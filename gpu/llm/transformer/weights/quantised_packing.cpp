@@ -108,17 +108,22 @@ void pack_q4_k(const OneOutput& output) {
       quants.put(32 * run + i, run % 2 == 0 ? low_four(q[i]) : high_four(q[i]));
   }
 }
+/// Quants quant_of(i) of more than four bits: four together, and so many above them.
+template <class QuantOf>
+void pack_quants_above_four(const OneOutput& output, unsigned high_bits, const QuantOf& quant_of) {
+  const auto low = output.quants(4);
+  const auto high = output.high_quants(high_bits);
+  for (std::size_t i = 0; i < 256; ++i) {
+    const std::uint32_t quant = quant_of(i);
+    low.put(i, quant & 15U);
+    high.put(i, quant >> 4);
+  }
+}
 void pack_q5_k(const OneOutput& output) {
   output.copy(0, 0, 2);
   output.copy(2, 2 * lanes, 2);
   output.put_scales(output.stored + 4);
-  const auto low = output.quants(4);
-  const auto high = output.high_quants(1);
-  for (std::size_t i = 0; i < 256; ++i) {
-    const std::uint32_t quant = q5_k_quant(output.stored, i);
-    low.put(i, quant & 15U);
-    high.put(i, quant >> 4);
-  }
+  pack_quants_above_four(output, 1, [&](std::size_t i) { return q5_k_quant(output.stored, i); });
 }
 void pack_q2_k(const OneOutput& output) {
   output.copy(80, 0, 2);
@@ -130,29 +135,18 @@ void pack_q2_k(const OneOutput& output) {
   const auto quants = output.quants(2);
   for (std::size_t i = 0; i < 256; ++i) quants.put(i, q2_k_quant(output.stored, i));
 }
-/// Quants of six bits, quant_of(i): four together, and the two above them.
-template <class QuantOf>
-void pack_quants_of_six(const OneOutput& output, const QuantOf& quant_of) {
-  const auto low = output.quants(4);
-  const auto high = output.high_quants(2);
-  for (std::size_t i = 0; i < 256; ++i) {
-    const std::uint32_t quant = quant_of(i);
-    low.put(i, quant & 15U);
-    high.put(i, quant >> 4);
-  }
-}
 void pack_q6_k(const OneOutput& output) {
   output.copy(208, 0, 2);
   for (std::size_t run = 0; run < 16; ++run) {
     output.put_byte(output.layout.offsets, run, std::to_integer<int>(output.stored[192 + run]));
   }
-  pack_quants_of_six(output, [&](std::size_t i) { return q6_k_quant(output.stored, i); });
+  pack_quants_above_four(output, 2, [&](std::size_t i) { return q6_k_quant(output.stored, i); });
 }
 void pack_q3_k(const OneOutput& output) {
   output.copy(108, 0, 2);
   for (std::size_t run = 0; run < 16; ++run)
     output.put_byte(output.layout.offsets, run, q3_k_scale(output.stored, run));
-  pack_quants_of_six(output, [&](std::size_t i) {
+  pack_quants_above_four(output, 2, [&](std::size_t i) {
     return static_cast<std::uint32_t>(q3_k_quant(output.stored, i) + 32);
   });
 }

@@ -253,6 +253,33 @@ struct PackedWeights {
     return {bytes + begin_of(block), packing_of(block)};
   }
 
+  /// Copies a pair of a block of 256 inputs: the numbers of the whole block (d, or d and e), then
+  /// the pair's eighth of scales and minima, of quants, and of their high bits, if there are any.
+  template <Packing Type, class Copy>
+  TEMPERA_ON_DEVICE static void fetch_runs(unsigned pair, unsigned lane, const Copy& copy) {
+    constexpr PackedLayout layout = packed_layout(Type);
+    constexpr unsigned pairs = 8;
+    constexpr unsigned all = in_vectors(layout.bytes);
+    constexpr unsigned offsets = in_vectors(layout.offsets);
+    constexpr unsigned quants = in_vectors(layout.quants);
+    constexpr unsigned high = layout.high_quants == 0 ? all : in_vectors(layout.high_quants);
+    constexpr unsigned own_offsets = (quants - offsets) / pairs;
+    constexpr unsigned own_quants = (high - quants) / pairs;
+    constexpr unsigned own_high = (all - high) / pairs;
+    constexpr unsigned quants_to = offsets + own_offsets;
+    constexpr unsigned high_to = quants_to + own_quants;
+    const unsigned in_block = pair % pairs;
+    TEMPERA_UNROLL
+    for (unsigned begin = 0; begin < high_to + own_high; begin += simt::warp_lanes) {
+      const unsigned v = begin + lane;
+      const unsigned from = v < offsets     ? v
+                            : v < quants_to ? offsets + own_offsets * in_block + v - offsets
+                            : v < high_to   ? quants + own_quants * in_block + v - quants_to
+                                            : high + own_high * in_block + v - high_to;
+      if (v < high_to + own_high) copy(v, pair / pairs * all + from);
+    }
+  }
+
   /// Asks for the steps `step`, which is even, and step + 1 of a tile. slot: 1 KiB. Lanes have 16
   /// bytes each, neighbours side by side.
   TEMPERA_ON_DEVICE static void fetch(const Tile& tile, unsigned step, bool /*has_second*/,
@@ -263,61 +290,16 @@ struct PackedWeights {
       simt::copy_stream_async(slot + to, tile.begin + std::size_t{from} * sizeof(simt::Vector16));
     };
     switch (tile.packing) {
-      case Packing::q4_k: {
-        // d and e; scales and minima of the run that the pair is; its quants.
-        constexpr PackedLayout layout = packed_layout(Packing::q4_k);
-        const unsigned run = pair % 8;
-        const unsigned from = lane < 4   ? lane
-                              : lane < 6 ? in_vectors(layout.offsets) + 2 * run + lane - 4
-                                         : in_vectors(layout.quants) + 16 * run + lane - 6;
-        if (lane < 22) copy(lane, pair / 8 * in_vectors(layout.bytes) + from);
-        return;
-      }
-      case Packing::q6_k: {
-        // d; scales of the two runs that the pair is; their quants' low bits, and the high ones.
-        constexpr PackedLayout layout = packed_layout(Packing::q6_k);
-        const unsigned runs = pair % 8;
-        const unsigned from = lane < 2    ? lane
-                              : lane < 4  ? in_vectors(layout.offsets) + 2 * runs + lane - 2
-                              : lane < 20 ? in_vectors(layout.quants) + 16 * runs + lane - 4
-                                          : in_vectors(layout.high_quants) + 8 * runs + lane - 20;
-        if (lane < 28) copy(lane, pair / 8 * in_vectors(layout.bytes) + from);
-        return;
-      }
-      case Packing::q5_k: {
-        // d and e; scales and minima of the run; its quants' low bits, and the high ones.
-        constexpr PackedLayout layout = packed_layout(Packing::q5_k);
-        const unsigned run = pair % 8;
-        const unsigned from = lane < 4    ? lane
-                              : lane < 6  ? in_vectors(layout.offsets) + 2 * run + lane - 4
-                              : lane < 22 ? in_vectors(layout.quants) + 16 * run + lane - 6
-                                          : in_vectors(layout.high_quants) + 4 * run + lane - 22;
-        if (lane < 26) copy(lane, pair / 8 * in_vectors(layout.bytes) + from);
-        return;
-      }
-      case Packing::q2_k: {
-        // d and e; scales and minima of the two runs that the pair is; their quants.
-        constexpr PackedLayout layout = packed_layout(Packing::q2_k);
-        const unsigned runs = pair % 8;
-        const unsigned from = lane < 4   ? lane
-                              : lane < 8 ? in_vectors(layout.offsets) + 4 * runs + lane - 4
-                                         : in_vectors(layout.quants) + 8 * runs + lane - 8;
-        if (lane < 16) copy(lane, pair / 8 * in_vectors(layout.bytes) + from);
-        return;
-      }
-      case Packing::q8_scaled: {
-        // d; scales of the run; its quants.
-        constexpr PackedLayout layout = packed_layout(Packing::q8_scaled);
-        const unsigned run = pair % 8;
-        TEMPERA_UNROLL
-        for (unsigned v = lane; v < 35; v += simt::warp_lanes) {
-          const unsigned from = v < 2   ? v
-                                : v < 3 ? in_vectors(layout.offsets) + run
-                                        : in_vectors(layout.quants) + 32 * run + v - 3;
-          copy(v, pair / 8 * in_vectors(layout.bytes) + from);
-        }
-        return;
-      }
+      case Packing::q4_k:
+        return fetch_runs<Packing::q4_k>(pair, lane, copy);
+      case Packing::q6_k:
+        return fetch_runs<Packing::q6_k>(pair, lane, copy);
+      case Packing::q5_k:
+        return fetch_runs<Packing::q5_k>(pair, lane, copy);
+      case Packing::q2_k:
+        return fetch_runs<Packing::q2_k>(pair, lane, copy);
+      case Packing::q8_scaled:
+        return fetch_runs<Packing::q8_scaled>(pair, lane, copy);
       default: {
         const PackedLayout layout = packed_layout(tile.packing);
         const unsigned vectors = in_vectors(32 / layout.inputs * layout.bytes);
