@@ -30,22 +30,28 @@ if TYPE_CHECKING:
 FEWEST_DRAWS = 4
 
 
-def _chains(draws: ArrayLike) -> Draws:
-    """Draws as an array of shape (chains, draws). One sequence is one chain."""
+def _array(name: str, values: ArrayLike, remedy: str) -> Draws:
+    """Values as finite floats. Raises BadInput naming them."""
     import numpy
 
     try:
-        found = numpy.asarray(draws, dtype=numpy.float64)
+        found = numpy.asarray(values, dtype=numpy.float64)
     except (TypeError, ValueError):
-        raise BadInput("draws", "do not form an array of numbers", "give an array of shape (chains, draws)") from None
+        raise BadInput(name, "is not an array of numbers", remedy) from None
+    if not numpy.isfinite(found).all():
+        raise BadInput(name, "contains NaN or infinity", "leave that answer out, or look for the model's fault")
+    return found
+
+
+def _chains(draws: ArrayLike) -> Draws:
+    """Draws as an array of shape (chains, draws). One sequence is one chain."""
+    found = _array("draws", draws, "give an array of shape (chains, draws)")
     if found.ndim == 1:
         found = found[None, :]
     if found.ndim != 2 or found.shape[0] == 0:
         raise BadInput("draws", f"have the shape {found.shape}", "give an array of shape (chains, draws)")
     if found.shape[1] < FEWEST_DRAWS:
         raise BadInput("draws", f"a chain has {found.shape[1]} draws", f"use at least {FEWEST_DRAWS}: more `rounds` give more")
-    if not numpy.isfinite(found).all():
-        raise BadInput("draws", "hold NaN or infinity", "leave the chain out, or look for the model's fault")
     return found
 
 
@@ -213,16 +219,10 @@ def rank_test(run: ArrayLike, exact: ArrayLike, permutations: int = 9999, seed: 
 
 
 def _numbers(values: ArrayLike, name: str) -> Draws:
-    import numpy
-
-    try:
-        found = numpy.asarray(values, dtype=numpy.float64)
-    except (TypeError, ValueError):
-        raise BadInput(name, "holds something else than numbers", "give one number for each answer") from None
+    remedy = "give one number for each answer"
+    found = _array(name, values, remedy)
     if found.ndim != 1 or found.size == 0:
-        raise BadInput(name, f"has the shape {found.shape}", "give one number for each answer")
-    if not numpy.isfinite(found).all():
-        raise BadInput(name, "holds NaN or infinity", "leave the answer out, or look for the model's fault")
+        raise BadInput(name, f"has the shape {found.shape}", remedy)
     return found
 
 
@@ -276,10 +276,10 @@ def diagnose(events: dict[str, Any]) -> list[Diagnostics]:
     found = []
     for (prompt, quantity), chains in chains_of(events).items():
         for rung in range(chains.shape[2]):
-            draws = chains[:, :, rung]
+            draws = _chains(chains[:, :, rung])
             found.append(
                 Diagnostics(
-                    prompt, rung + 1, quantity, draws.shape[0], draws.shape[1], float(draws.mean()), float(draws.std(ddof=1)) if draws.size > 1 else 0.0,
+                    prompt, rung + 1, quantity, draws.shape[0], draws.shape[1], float(draws.mean()), float(draws.std(ddof=1)),
                     mcse(draws), ess(draws), ess(draws, "tail"), r_hat(draws),
                 )
             )  # fmt: skip
