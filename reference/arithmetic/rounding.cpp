@@ -1,5 +1,7 @@
 #include "reference/arithmetic/rounding.hpp"
 
+#include <algorithm>
+
 namespace tempera::reference {
 
 Rational power_of_two(int exponent) {
@@ -21,8 +23,12 @@ std::optional<Rational> nearest_float32(const Rational& value) {
     const auto opposite = nearest_float32(-value);
     return opposite ? std::optional<Rational>(-*opposite) : std::nullopt;
   }
-  // A significand is a whole number below 2^24 times a power of two that is 2^-149 or more.
-  int unit = -149;
+  if (value == 0) return value;
+  // A significand is a whole number below 2^24 times a power of two that is 2^-149 or more. The
+  // lengths say where it is to within two.
+  const int length = static_cast<int>(length_in_bits(numerator(value))) -
+                     static_cast<int>(length_in_bits(denominator(value)));
+  int unit = std::max(-149, length - 25);
   while (value >= power_of_two(unit + 24)) ++unit;
   const Rational rounded = Rational(nearest_whole(value / power_of_two(unit))) * power_of_two(unit);
   if (rounded >= power_of_two(128)) return std::nullopt;

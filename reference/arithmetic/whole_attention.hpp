@@ -13,7 +13,7 @@ namespace tempera::reference {
 /// scale · the float32 of Σ Q_d K_d 2^-(e_q + e_k), rounded again.
 Rational whole_score(const WholeRow& query, const WholeRow& key, const Rational& scale);
 
-/// What a split of at most 256 positions leaves.
+/// The result of a split of at most 256 positions.
 struct WholeSplit {
   std::vector<Integer> weights;    ///< p_i, 0 of a position that is not seen or has no value
   Rational mass;                   ///< l, the tree of the exponentials

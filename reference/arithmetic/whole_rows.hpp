@@ -18,7 +18,7 @@ struct WholeRow {
   bool operator==(const WholeRow&) const = default;
 };
 
-/// What the squares of a row's whole numbers may add up to.
+/// The most that the squares of a row may add up to.
 Integer bound_of_inputs();   ///< 2^32 − 1, of queries and rows of norms too
 Integer bound_of_weights();  ///< 2^30 − 1, of keys too
 
