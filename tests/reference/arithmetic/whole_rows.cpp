@@ -26,6 +26,9 @@ TEST_CASE("an exponent is the largest that fits each number and the squares") {
   CHECK(whole_row(row({32767, 0}), bound_of_weights()) == whole({32767, 0}, 0));
   CHECK(whole_row(row({32767, 256}), bound_of_weights()) == whole({16384, 128}, -1));
   CHECK(whole_row(row({32767, 255}), bound_of_weights()) == whole({32767, 255}, 0));
+  // Squares that add up to the bound itself fit, and one more does not.
+  CHECK(whole_row(row({32767, 255, 22, 5}), bound_of_weights())->exponent == 0);
+  CHECK(whole_row(row({32767, 255, 22, 5, 1}), bound_of_weights())->exponent == -1);
   // Four inputs may be 32,767, and five not; values may all be.
   CHECK(whole_row(row({32767, 32767, 32767, 32767}), bound_of_inputs())->exponent == 0);
   CHECK(whole_row(row({32767, 32767, 32767, 32767, 513}), bound_of_inputs())->exponent == -1);
