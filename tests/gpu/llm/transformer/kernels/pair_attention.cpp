@@ -1,5 +1,6 @@
 // Attention of `bfloat16-pairs` over a batch of several texts, in every form. The plain form is
-// held against docs/arithmetic.md in architectures/qwen3_bfloat16_pairs.cpp, one text at a time.
+// held against docs/reference/arithmetic.md in architectures/qwen3_bfloat16_pairs.cpp, one text at
+// a time.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
