@@ -2,8 +2,8 @@
 
     tempera presets --settings --json | python -m tempera.settings [--check] TREE
 
-writes what repeats the rows in a source tree: docs/reference/settings.md, the types of SamplerWishes, and _settings.py. With --check
-it writes nothing, and fails if one of them is out of date.
+writes what repeats the rows in a source tree: the types of SamplerWishes, and _settings.py. With --check it writes nothing, and
+fails if one of them is out of date. With --page in place of TREE it prints the page of the site that lists them.
 """
 
 from __future__ import annotations
@@ -114,11 +114,13 @@ def _copy(found: dict[str, Any]) -> str:
 
 def main(arguments: list[str]) -> int:
     only_check = "--check" in arguments
-    tree = Path(next(word for word in arguments if word != "--check"))
     found = json.load(sys.stdin)
+    if arguments == ["--page"]:
+        print(_page(found), end="")
+        return 0
+    tree = Path(next(word for word in arguments if word != "--check"))
     wishes = tree / "python/tempera/wishes.py"
     wanted = {
-        tree / "docs/reference/settings.md": _page(found),
         wishes: _types(found, wishes.read_text()),
         tree / "python/tempera/_settings.py": _copy(found),
     }

@@ -38,7 +38,7 @@ class SharedSplits {
   std::span<const Place> order(std::size_t slots);
   /// Whether at least half of the splits of these are shared with the slot before. Of fewer, blocks
   /// that take rows together are predicted to take longer than blocks of rows alone, of which a
-  /// device has more at a time (docs/explanation/performance.md).
+  /// device has more at a time (bench/results/diary.md).
   bool is_half_shared(std::size_t slots);
 
   /// Splits that were compared with those of other slots, or with what their own slot held: a

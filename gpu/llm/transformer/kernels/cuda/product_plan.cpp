@@ -122,7 +122,7 @@ unsigned staged_tokens(const ProductPlan& plan) {
   return plan.token_tiles == 1 ? ProductLayout<1>::staged(plan.rows) : 8 * plan.token_tiles;
 }
 
-// Fitted to 22,820 plans that an H200 was measured with (docs/explanation/performance.md): the plan
+// Fitted to 22,820 plans that an H200 was measured with (bench/results/diary.md): the plan
 // that this chooses takes 1.04 of the time of the fastest, in the mean. Three things go on side by
 // side: each block's waits after each other, all units of a multiprocessor, and the weights' way
 // from memory.
