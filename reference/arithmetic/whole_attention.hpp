@@ -6,7 +6,7 @@
 #include "reference/arithmetic/whole_rows.hpp"
 
 // Attention over rows of whole numbers, from exponentials that are given as exact numbers: what is
-// left is rational. Every result is a float32, rounded where docs/integer.md says so.
+// left is rational. Every result is a float32, rounded where docs/explanation/integer.md says so.
 
 namespace tempera::reference {
 

@@ -6,7 +6,7 @@
 
 #include "reference/arithmetic/rounding.hpp"
 
-// Rows as whole numbers and their products, by the definitions of docs/integer.md.
+// Rows as whole numbers and their products, by the definitions of docs/explanation/integer.md.
 
 namespace tempera::reference {
 
