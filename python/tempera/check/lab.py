@@ -9,6 +9,7 @@ from fractions import Fraction
 from math import gcd, isfinite
 
 _FOLDER = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_ALIAS = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(_FOLDER))), "tempera_check") + os.sep
 _LIBRARIES = ("site-packages", "dist-packages", os.path.dirname(os.__file__) + os.sep)
 
 walk = None  # the walk whose step runs now; None outside steps, where chance is Python's own
@@ -58,7 +59,7 @@ def place_of(error):
 
 
 def _whose(file):
-    if file.startswith((_FOLDER, "<frozen")):
+    if file.startswith((_FOLDER, _ALIAS, "<frozen")):
         return "ours"
     return "a library's" if any(part in file for part in _LIBRARIES) else "the program's"
 
@@ -137,7 +138,7 @@ def draw(weights):
 def drawn(known):
     """draw() of weights whose tickets_of() is known."""
     if walk is None:
-        raise RuntimeError("tempera_check: a decision outside a step, of which none is being taken")
+        raise RuntimeError("tempera.check: a decision outside a step, of which none is being taken")
     tickets, winners = known
     return winners[0] if len(winners) == 1 else walk.choose(tickets, winners)
 

@@ -52,7 +52,7 @@ def choice(items):
 
 def bits(k):
     if k > 16:
-        raise lab.Refused(f"tempera_check has no stand-in for {k} random bits at once, asked for at {lab.address()}: "
+        raise lab.Refused(f"tempera.check has no stand-in for {k} random bits at once, asked for at {lab.address()}: "
                         "draw what they decide")
     return below(2**k)
 

@@ -12,7 +12,7 @@ import sys
 import types
 
 from . import lab
-from .model import Model
+from .finite_model import Model
 
 # Where CPython keeps a frame: of the object, and of what it points to.
 _FRAME, _STACK_TOP, _LOCALS = 24, 64, 72
@@ -21,10 +21,13 @@ _KNOWN = sys.version_info[:2] == (3, 11) and sys.implementation.name == "cpython
 _MOST_BYTES = 1 << 16
 _OPAQUE = (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType, types.FrameType, types.TracebackType)
 # Whose way of telling their values is known to leave nothing out.
-_TOLD = {"builtins", "collections", "decimal", "fractions", "functools", "itertools", "numpy", "operator", "random", "torch",
-         "tempera_check"}
+_TOLD = {"builtins", "collections", "decimal", "fractions", "functools", "itertools", "numpy", "operator", "random", "torch"}
 
-_NOT_TOLD = {"tempera_check.undrawn_tensor", "tempera_check.of_transformers"}
+_NOT_TOLD = {"tempera.check.undrawn_tensor", "tempera.check.of_transformers"}
+
+
+def _is_told(module):
+    return module.split(".")[0] in _TOLD or module.startswith("tempera.check")
 
 
 class _NoKey(Exception):
@@ -74,7 +77,7 @@ class _Pickler(pickle.Pickler):
             return _Made, (value.__code__, value.__defaults__, value.__kwdefaults__, value.__closure__, value.__dict__)
         if kind is types.CellType:
             return _Made, (value.cell_contents if _has_contents(value) else _Empty,)
-        if kind.__module__.split(".")[0] not in _TOLD and (
+        if not _is_told(kind.__module__) and (
                 kind.__reduce_ex__ is not object.__reduce_ex__ or kind.__reduce__ is not object.__reduce__
                 or getattr(kind, "__getstate__", None) is not object.__getstate__ or hasattr(kind, "__getnewargs_ex__")
                 or hasattr(kind, "__getnewargs__")):
@@ -142,7 +145,7 @@ _MISSING = object()
 
 
 def _of_class(kind):
-    if kind.__module__.split(".")[0] in _TOLD or kind.__module__ not in sys.modules or lab.whose(
+    if _is_told(kind.__module__) or kind.__module__ not in sys.modules or lab.whose(
             getattr(sys.modules[kind.__module__], "__file__", None) or "<") != "the program's":
         return kind
     held = [(key, value) for key, value in vars(kind).items()

@@ -1,19 +1,4 @@
-"""Judging a sampler of your own, in Python: its exact law, a verdict, and the smallest counterexample; and judging a model.
-
-    from tempera import check, exact
-
-    def step(case, state, lottery):
-        (record,) = state                       # one record for each power of the case
-        ...
-        if lottery.happens(probability): ...    # every random decision goes through the lottery
-        return [record]
-
-    verdict = check.judge(step, exact.FiniteModel.open("toy_models/four_state.json"), horizon=2, powers=[2])
-    assert verdict.sound, verdict.explanation
-
-The step is run again for every outcome of every decision, from every state, so its law is known in fractions. Samplers
-that draw by `random`, NumPy or torch are judged as they are by `tempera check --program` (docs/howto/check_protocol.md).
-"""
+"""Judging a kernel that draws through a Lottery, and judging a model: tempera.check says more."""
 
 from __future__ import annotations
 
@@ -28,7 +13,7 @@ from tempera.exact import Exact, FiniteModel, Matrix, _checked_model, _listed, _
 
 if TYPE_CHECKING:
     from tempera.model import Model
-    from tempera.model_check import ModelVerdict
+    from tempera.check.model_judging import ModelVerdict
 
 #: The numbers of the generated tokens, a terminal one included.
 Record = Sequence[int]
@@ -173,7 +158,7 @@ def model(
     logit, or 2^-4 in 16 bits. Raises BadInput, and what a callable raises.
     """
     from tempera.model import require_model
-    from tempera.model_check import judge as judge_model
+    from tempera.check.model_judging import judge as judge_model
 
     require_model(judged)
     return judge_model(judged, prompts, length, rows, seed, within)

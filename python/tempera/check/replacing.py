@@ -11,7 +11,7 @@ def refusal(name):
     """What a source without stand-in does within a step."""
 
     def refuse(*_, **__):
-        raise lab.Refused(f"tempera_check has no stand-in for {name}, called at {lab.address()}")
+        raise lab.Refused(f"tempera.check has no stand-in for {name}, called at {lab.address()}")
 
     return refuse
 

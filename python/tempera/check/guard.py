@@ -48,5 +48,5 @@ def check(before):
         if name in before and before[name] != state:
             kind = name if isinstance(name, str) else f"a generator of {type(_watched[name]).__module__.split('.')[0]}"
             held = f" ({'; '.join(sorted(unreached))})" if unreached else ""
-            raise lab.Refused(f"{kind} has drawn without tempera_check being asked: a function of it was bound early under a "
+            raise lab.Refused(f"{kind} has drawn without tempera.check being asked: a function of it was bound early under a "
                             f"name that could not be found{held}, or is called from compiled code; call it by its module")

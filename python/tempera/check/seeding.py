@@ -62,7 +62,7 @@ def give(generator, kind, seed, text, keep=None):
     first, place = _streams.get(key, (None, ""))
     if first is not None and id(first) in drawn:
         raise lab.Refused(f"{text} at {lab.address()} begins the stream again that was begun at {place}: its draws are those "
-                          "again, and not independent of them (tempera_check)")
+                          "again, and not independent of them (tempera.check)")
     _streams[key] = generator, lab.address()
     drawn.pop(id(generator), None)
     return False
@@ -86,7 +86,7 @@ def put(generator, state, now, text, keep=None):
         return True
     if drawn.get(id(generator), 0) > _saved.get(id(generator), 0):
         raise lab.Refused(f"{text} at {lab.address()} puts back a generator that has drawn since: its draws would be those "
-                          "again (tempera_check)")
+                          "again (tempera.check)")
     return False
 
 

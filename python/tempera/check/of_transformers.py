@@ -30,7 +30,7 @@ class FiniteModelConfig(PretrainedConfig):
 
 
 class CausalLM(PreTrainedModel, GenerationMixin):
-    """p0 of a tempera_check.Model. Its cache holds the tokens themselves, so that any cache operation keeps it right."""
+    """p0 of a tempera.check.Model. Its cache holds the tokens themselves, so that any cache operation keeps it right."""
 
     config_class = FiniteModelConfig
     base_model_prefix = "model"
@@ -108,10 +108,10 @@ class CausalLM(PreTrainedModel, GenerationMixin):
         The cache is `cache` since transformers 5.24, and `past_key_values` in older releases.
         """
         if input_ids is None:
-            raise ValueError("tempera_check.CausalLM takes input_ids, not embeddings")
+            raise ValueError("tempera.check.CausalLM takes input_ids, not embeddings")
         for name, value in others.items():
             if value is not None and name not in _WITHOUT_EFFECT:
-                raise lab.Refused(f"tempera_check.CausalLM does not know what {name} is to change: leave it out")
+                raise lab.Refused(f"tempera.check.CausalLM does not know what {name} is to change: leave it out")
         if cache is None:
             cache = past_key_values
         if cache is None and use_cache:
@@ -123,12 +123,12 @@ class CausalLM(PreTrainedModel, GenerationMixin):
             tokens = keys[:, 0, :, 0].round().long()
             if tokens.shape[1] != cache.get_seq_length():
                 raise lab.Refused(f"a {type(cache).__name__} holds {tokens.shape[1]} places for {int(cache.get_seq_length())} "
-                                "tokens, and tempera_check.CausalLM takes caches that hold the tokens alone: use a DynamicCache")
+                                "tokens, and tempera.check.CausalLM takes caches that hold the tokens alone: use a DynamicCache")
         length, fresh = tokens.shape[1], input_ids.shape[1]
         hidden = None
         if attention_mask is not None:
             if attention_mask.dim() != 2:
-                raise lab.Refused("tempera_check.CausalLM takes an attention_mask of two dimensions, a row for each text, not of "
+                raise lab.Refused("tempera.check.CausalLM takes an attention_mask of two dimensions, a row for each text, not of "
                                 f"{attention_mask.dim()}")
             hidden = attention_mask[:, :length].tolist()
         first_unseen = len(self._model.vocabulary)

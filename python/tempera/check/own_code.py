@@ -3,10 +3,13 @@
 Python keeps what it has compiled in __pycache__ and takes it again while a file's size and the second of its last change
 are the same. An edit of the same length within that second would be passed over without a word.
 """
+from __future__ import annotations
+
 import importlib.machinery
 import importlib.util
 import os
 import sys
+import types
 
 _STANDARD_LIBRARY = os.path.dirname(os.path.realpath(os.__file__))
 
@@ -45,7 +48,7 @@ def import_from_text():
         sys.path_importer_cache.clear()
 
 
-def module_of(name, file, source=None):
+def module_of(name: str, file: str, source: str | bytes | None = None) -> types.ModuleType:
     """The module that a file's text defines, under its name in sys.modules.
 
     source: the text, if it has been read before. Raises what the module raises.

@@ -8,12 +8,12 @@ import traceback
 from fractions import Fraction
 
 from . import early_names, guard, lab, seeding, snapshots, walks
-from .model import Model
+from .finite_model import Model
 
 _out = None  # the file descriptor that tempera reads
 
 
-def keep_output():
+def keep_output() -> None:
     """What the program prints goes to stderr from now on, and not between the lines."""
     global _out
     if _out is None:

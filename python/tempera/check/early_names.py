@@ -9,7 +9,7 @@ import types
 
 from . import called_float, guard, lab, of_numpy, of_random, replacing
 
-_OWN = ("random", "numpy", "torch", "tempera_check", "gc")
+_OWN = ("random", "numpy", "torch", "gc")
 _installed = set()
 _known = 0
 
@@ -65,7 +65,7 @@ def _pause_in_imports():
 
 
 def is_own(module_name):
-    return module_name.split(".")[0] in _OWN
+    return module_name.split(".")[0] in _OWN or module_name.startswith(("tempera.check", "tempera_check"))
 
 
 def rename_early_names():

@@ -65,12 +65,12 @@ def undrawn_type(torch):
     def largest(line, many=1, smallest=False):
         """Indices of the largest, in falling order, of clocks of one form."""
         if not all(isinstance(entry, Clock) for entry in line):
-            raise TypeError(f"the largest of several uniforms at {lab.address()} has no stand-in (tempera_check)")
+            raise TypeError(f"the largest of several uniforms at {lab.address()} has no stand-in (tempera.check)")
         rising = {entry.is_rising() for entry in line if entry.log_rate() > float("-inf")}
         if len(rising) > 1 or len({entry._form for entry in line}) > 1 or len(
                 {entry._a for entry in line if entry._form == "log"}) > 1 or any(
                 entry._form == "linear" and entry._b for entry in line) or rising == {not smallest}:
-            raise TypeError(f"the largest of these at {lab.address()} has no stand-in (tempera_check)")
+            raise TypeError(f"the largest of these at {lab.address()} has no stand-in (tempera.check)")
         left = list(range(len(line)))
         found = []
         if many == 1:
@@ -195,7 +195,7 @@ def undrawn_type(torch):
 
     def refuse(name):
         raise TypeError(f"torch's {name} at {lab.address()} would need the values of uniforms that are split where they are "
-                        "compared: tempera_check has no stand-in for it")
+                        "compared: tempera.check has no stand-in for it")
 
     _kind = NotDrawn
     return _kind
@@ -206,7 +206,7 @@ def make_undrawn(torch, tensor, entries):
     import numpy
 
     if tensor._base is not None and not isinstance(tensor, _kind):
-        raise TypeError(f"tempera_check cannot fill a part of a tensor with uniforms, as at {lab.address()}: fill the whole")
+        raise TypeError(f"tempera.check cannot fill a part of a tensor with uniforms, as at {lab.address()}: fill the whole")
     array = numpy.empty(len(entries), dtype=object)
     array[:] = entries
     shape = tuple(tensor.shape)

@@ -100,7 +100,7 @@ def _hashable(value):
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, Undrawn):
-        raise lab.Refused("the step returns a uniform whose value is not drawn: return what it decides (tempera_check)")
+        raise lab.Refused("the step returns a uniform whose value is not drawn: return what it decides (tempera.check)")
     if isinstance(value, (list, tuple)):
         return tuple(_hashable(v) for v in value)
     return value

@@ -94,13 +94,13 @@ class Undrawn:
 
     def _refuse(self, what):
         raise lab.Refused(f"{what} at {lab.address()}: a uniform is split where it is compared: its value cannot be asked "
-                        "for (tempera_check)")
+                        "for (tempera.check)")
 
     def __float__(self):
         self._refuse("float()")
 
     def __bool__(self):
-        raise lab.Refused(f"a uniform has no truth value at {lab.address()}: compare it (tempera_check)")
+        raise lab.Refused(f"a uniform has no truth value at {lab.address()}: compare it (tempera.check)")
 
     def __int__(self):
         self._refuse("int()")
@@ -138,7 +138,7 @@ def exact(value):
         return Fraction(value)
     if isinstance(value, Undrawn):
         raise lab.Refused(f"two uniforms added or compared at {lab.address()}: a uniform is split where it is compared with "
-                        "a number (tempera_check)")
+                        "a number (tempera.check)")
     if isinstance(value, numbers.Real) or hasattr(value, "__float__"):
         return Fraction(float(value))
     return None
