@@ -33,7 +33,11 @@ SampleRun::SampleRun(std::shared_ptr<TakenRequest> request, std::size_t sample, 
 Task SampleRun::draw(std::shared_ptr<SampleRun> run, RowLottery& rows) {
   const TakenRequest& request = *run->request_;
   const Plan& plan = request.asked.plan;
-  if (request.saved) restore(*request.saved, plan, run->run_, rows, run->progress_);
+  if (request.saved) {
+    Chain& chain = run->run_;
+    co_await chain.engine.compute(*chain.prompt_cache, chain.context.prompt);
+    restore(*request.saved, plan, chain, rows, run->progress_);
+  }
   co_await request.asked.sampler(run->run_, plan, run->progress_, run.get());
 }
 

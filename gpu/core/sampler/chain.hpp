@@ -101,10 +101,11 @@ class Turn {
   std::size_t restart(std::span<const std::uint64_t> tickets) {
     return 1 + chain_->engine.draw(tickets, draw_at(0, Purpose::restart_position));
   }
-  /// x_t ~ g_{α_k,t}(· | x_<t), `eq:implementation-extension`.
+  /// x_t ~ g_{α_k,t}(· | x_<t), `eq:implementation-extension`. The record must stay where it is.
   Engine::NextToken next_token(Record& record) {
     return chain_->engine.next_token(
-        record.cache(), record.uncached_tokens(),
+        record.cache(), record.context().prompt.size() + record.length(),
+        [&record] { return record.uncached_tokens(); },
         {chain_->ladder.powers(), rung_, draw_at(record.length(), token_)},
         gate_ == nullptr ? nullptr : &gate_->is_open, chain_->options.confidence);
   }

@@ -36,6 +36,7 @@ Task local_move(Record& x, Turn turn, const RestartLaw& law) {
       event.changed = event.accepted && differ_from(r, x, y);
       if (event.accepted) x = std::move(y);
     }
+    if (!event.accepted) x.take_prefix_of(y, r);
   }
   turn.note(event);
 }

@@ -18,6 +18,8 @@ Task truncating_move(Record& x, Turn turn) {
   if (event.accepted) {
     y.raise_horizon(x.horizon());
     x = std::move(y);
+  } else {
+    x.take_prefix_of(y, r);
   }
   turn.note(event);
 }
