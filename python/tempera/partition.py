@@ -57,7 +57,7 @@ def _confidence(confidence: float) -> None:
 
 
 def _at_most(kept: int, proposals: int, share: float) -> float:
-    """P(Bin(proposals, share) <= kept), by its terms, the largest of which is taken out."""
+    """P(Bin(proposals, share) <= kept), by its terms over the largest of them."""
     if kept >= proposals:
         return 1.0
     if share <= 0.0 or share >= 1.0:
