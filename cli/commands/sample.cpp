@@ -352,6 +352,9 @@ void add_sample(CLI::App& app) {
     if (confidence->count() > 0 && out->count() == 0 && !options->json && !options->summary)
       throw BadInput("--confidence", "has no effect without --out, --summary or --json",
                      "leave it out, or say by one of them where it is to be shown");
+    if (command->count("--auditable") > 0 && out->count() == 0)
+      throw BadInput("--auditable", "has no effect without --out",
+                     "leave it out, or give a run folder with --out FOLDER");
     options->prompt_given = prompt->count() > 0;
     options->wish = options->sampler.wish();
     if (resume->count() == 0)

@@ -43,6 +43,14 @@ void Engine::remove(TaskId sampler) {
     added_.erase(sampler);
 }
 
+std::vector<double> Engine::log_normalizers(Cache& cache, std::span<const TokenId> tokens,
+                                            std::span<const double> powers) {
+  const Stopwatch watch = time(&EngineTimes::forward);
+  const Pass pass{&cache, tokens};
+  model_.next_logits(std::span(&pass, 1), logits_);
+  return rows_.log_normalizers(logits_, model_.vocabulary_size(), 1, powers);
+}
+
 bool Engine::step() {
   is_going_on_ = true;
   resume_paused();

@@ -253,6 +253,11 @@ class Engine {
                                  const Draw& draw) {
     return lottery_.redraw_conditioned(tickets, possible, draw);
   }
+  /// log z_α after what `cache` holds and then `tokens`, `eq:theory-token-normalizer`, for every
+  /// power: one row through the model, at once. For what a sampler needs once.
+  /// @throw ModelError as RowLottery::log_normalizers
+  std::vector<double> log_normalizers(Cache& cache, std::span<const TokenId> tokens,
+                                      std::span<const double> powers);
   /// Computes a prefix in passes of at most this many tokens, so that long prompts do not hold up
   /// those who draw beside them. It changes no bit. Range: tokens >= 1.
   void compute_prefixes_by(std::size_t tokens) { prefix_chunk_ = tokens; }
