@@ -33,8 +33,9 @@ Decoder::Decoder(const char* model_type, DecoderConfig config, const AttentionLa
       gated_(kernels.arithmetic()) {
   kernels_.require_attention(attention_,
                              "the configuration of a " + std::string(model_type) + " model");
-  embedding_ = tensors.matrix("model.embed_tokens.weight", config_.vocab_size, config_.hidden_size,
-                              kernels_.arithmetic());
+  embedding_ = tensors.stacked(
+      {{"model.embed_tokens.weight", config_.vocab_size, 0, config_.stored_vocabulary}},
+      config_.hidden_size, kernels_.arithmetic());
   before_layers_ = tensors.packed();
 }
 
@@ -45,8 +46,8 @@ void Decoder::read_head(TensorSource& tensors) {
 void Decoder::read_head(TensorSource& tensors, DeviceMemory<float> final_norm) {
   final_norm_ = std::move(final_norm);
   if (!config_.tie_word_embeddings) {
-    head_ = tensors.matrix("lm_head.weight", config_.vocab_size, config_.hidden_size,
-                           kernels_.arithmetic());
+    head_ = tensors.stacked({{"lm_head.weight", config_.vocab_size, 0, config_.stored_vocabulary}},
+                            config_.hidden_size, kernels_.arithmetic());
   }
   step_work_ = tensors.packed();
   step_work_ -= before_layers_;

@@ -237,10 +237,12 @@ std::vector<std::uint32_t> read_named_ends(const GgufMetadata& metadata,
 }  // namespace
 
 DecoderConfig read_decoder_config(const JsonObject& json,
-                                  std::initializer_list<std::string_view> others) {
+                                  std::initializer_list<std::string_view> others,
+                                  const NamedActivation& activation) {
   require_known_keys(json, common_json_keys, others);
   // "swish" is another name of silu.
-  if (json.text("hidden_act") != "swish") require_text(json, "hidden_act", "silu");
+  if (json.text(activation.key) != "swish" || std::string_view(activation.only) != "silu")
+    require_text(json, activation.key, activation.only);
   DecoderConfig config;
   config.vocab_size = json.whole_number("vocab_size", 1, largest_vocabulary_size);
   config.hidden_size = json.whole_number("hidden_size", 1, largest_width);
@@ -270,7 +272,7 @@ DecoderConfig read_decoder_config(const GgufFile& file,
   require_model(metadata);
   require_known_keys(metadata, prefix, others);
   const bool has_longrope = is_among(others, "rope.scaling.attn_factor");
-  require_unscaled(metadata, prefix, has_longrope);
+  if (!is_among(others, "rope.scaling.factor")) require_unscaled(metadata, prefix, has_longrope);
   const auto number = [&](const char* key, std::uint64_t greatest) {
     return metadata.whole_number(prefix + key, 1, greatest);
   };
@@ -293,11 +295,13 @@ DecoderConfig read_decoder_config(const GgufFile& file,
   require_value_length(metadata, prefix + "attention.value_length", config);
   const std::string rotary = "rope.dimension_count";
   if (!is_among(others, rotary)) require_only(metadata, prefix + rotary, config.head_dim);
-  require_usual_scale(metadata, prefix + "attention.scale", config.head_dim);
+  if (!is_among(others, "attention.scale"))
+    require_usual_scale(metadata, prefix + "attention.scale", config.head_dim);
   require_only(metadata, prefix + "vocab_size", config.vocab_size);
   config.max_position_embeddings = number("context_length", largest_position);
   // Longrope may shorten the longest text yet.
-  if (!has_longrope) require_full_attention(metadata, config.max_position_embeddings);
+  if (!has_longrope && !is_among(others, "attention.sliding_window"))
+    require_full_attention(metadata, config.max_position_embeddings);
   config.rms_norm_eps = positive(metadata, prefix + "attention.layer_norm_rms_epsilon");
   config.rope_theta = metadata.has(prefix + "rope.freq_base")
                           ? positive(metadata, prefix + "rope.freq_base")
@@ -318,6 +322,40 @@ void require_full_attention(const GgufMetadata& metadata, std::size_t longest) {
                  "is " + std::to_string(window) + ", shorter than the longest text of " +
                      std::to_string(longest) + " tokens",
                  "only full attention is supported; choose a model without sliding windows");
+}
+
+void set_windows(DecoderConfig& config, const std::vector<bool>& sliding, std::size_t window,
+                 LayerAttention::Rotation of_sliding) {
+  if (window >= config.max_position_embeddings) window = 0;
+  if (window == 0 && of_sliding == LayerAttention::Rotation::usual) return;
+  if (std::find(sliding.begin(), sliding.end(), true) == sliding.end()) return;
+  config.layer_attention.resize(config.num_hidden_layers);
+  for (std::size_t layer = 0; layer < sliding.size(); ++layer)
+    if (sliding[layer]) config.layer_attention[layer] = {window, of_sliding};
+}
+
+std::vector<bool> all_but_every(std::size_t period, std::size_t layers) {
+  std::vector<bool> result;
+  for (std::size_t layer = 0; layer < layers; ++layer)
+    result.push_back(period != 0 && (layer + 1) % period != 0);
+  return result;
+}
+
+std::vector<bool> read_sliding_layers(const GgufMetadata& metadata, std::size_t layers,
+                                      std::size_t period) {
+  const std::string key =
+      std::string(metadata.text("general.architecture")) + ".attention.sliding_window_pattern";
+  if (!metadata.has(key)) return all_but_every(period, layers);
+  if (!metadata.is_array(key))
+    return all_but_every(metadata.whole_number(key, 1, most_layers), layers);
+  auto sliding = metadata.booleans(key);
+  if (sliding.size() != layers) {
+    throw BadInput(metadata.where(key),
+                   "has " + std::to_string(sliding.size()) + " truth values for " +
+                       std::to_string(layers) + " layers",
+                   "convert the model again");
+  }
+  return sliding;
 }
 
 std::vector<double> read_rope_factors(const GgufFile& file, const std::string& tensor,
@@ -352,8 +390,8 @@ void require_consistent(const DecoderConfig& config, const std::string& where) {
 AttentionShape attention_shape(const DecoderConfig& config) {
   const std::size_t query = padded(config.num_attention_heads * config.head_dim);
   const std::size_t key_value = padded(config.num_key_value_heads * config.head_dim);
-  return {config.num_attention_heads, config.num_key_value_heads, config.head_dim, query,
-          query + key_value,          query + 2 * key_value};
+  return {config.num_attention_heads, config.num_key_value_heads, config.head_dim,  query,
+          query + key_value,          query + 2 * key_value,      config.rotary_dim};
 }
 
 }  // namespace tempera::gpu
