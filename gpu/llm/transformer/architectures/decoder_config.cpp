@@ -13,7 +13,6 @@ namespace tempera::gpu {
 
 namespace {
 
-constexpr std::uint64_t largest_vocabulary_size = std::uint64_t{1} << 18;
 constexpr std::uint64_t largest_width = std::uint64_t{1} << 17;
 
 /// What every architecture reads of a config.json, here or through model_config.hpp.
@@ -208,10 +207,11 @@ void require_value_length(const GgufMetadata& metadata, const std::string& key,
   require_only(metadata, key, config.head_dim);
 }
 
-std::size_t vocabulary_size(const GgufFile& file) {
+/// The rows of the embedding. others_for_images: how many may be beyond those that have logits.
+std::size_t vocabulary_size(const GgufFile& file, std::uint64_t others_for_images) {
   const auto found = file.tensors().find("token_embd.weight");
   if (found == file.tensors().end() || found->second.shape.size() != 2 ||
-      found->second.shape[0] > largest_vocabulary_size) {
+      found->second.shape[0] > largest_vocabulary_size + others_for_images) {
     throw BadInput(file.metadata().file() + ", tensor \"token_embd.weight\"",
                    "is missing, no matrix, or of more than " +
                        std::to_string(largest_vocabulary_size) + " tokens",
@@ -277,7 +277,8 @@ DecoderConfig read_decoder_config(const GgufFile& file,
     return metadata.whole_number(prefix + key, 1, greatest);
   };
   DecoderConfig config;
-  config.vocab_size = vocabulary_size(file);
+  const std::size_t stored = vocabulary_size(file, prefix == "gemma3." ? most_tokens_of_images : 0);
+  leave_out_tokens_of_images(config, stored);
   config.hidden_size = number("embedding_length", largest_width);
   config.num_hidden_layers = number("block_count", most_layers);
   const auto of_layers = [&](const char* key, std::uint64_t greatest) {
@@ -297,7 +298,7 @@ DecoderConfig read_decoder_config(const GgufFile& file,
   if (!is_among(others, rotary)) require_only(metadata, prefix + rotary, config.head_dim);
   if (!is_among(others, "attention.scale"))
     require_usual_scale(metadata, prefix + "attention.scale", config.head_dim);
-  require_only(metadata, prefix + "vocab_size", config.vocab_size);
+  require_only(metadata, prefix + "vocab_size", stored);
   config.max_position_embeddings = number("context_length", largest_position);
   // Longrope may shorten the longest text yet.
   if (!has_longrope && !is_among(others, "attention.sliding_window"))
@@ -356,6 +357,14 @@ std::vector<bool> read_sliding_layers(const GgufMetadata& metadata, std::size_t 
                    "convert the model again");
   }
   return sliding;
+}
+
+void leave_out_tokens_of_images(DecoderConfig& config, std::size_t stored) {
+  config.vocab_size = std::min<std::size_t>(stored, largest_vocabulary_size);
+  if (stored == config.vocab_size) return;
+  config.stored_vocabulary = stored;
+  config.remark = "the first " + std::to_string(config.vocab_size) +
+                  " tokens alone: those after them stand for images or for nothing";
 }
 
 std::vector<double> read_rope_factors(const GgufFile& file, const std::string& tensor,

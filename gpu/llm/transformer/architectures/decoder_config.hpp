@@ -18,6 +18,10 @@ namespace tempera::gpu {
 
 /// The longest text that a file may speak of, in tokens.
 inline constexpr std::uint64_t largest_position = std::uint64_t{1} << 24;
+/// Of how many tokens there may be logits; and how many more a model may hold that stand for images
+/// or for nothing.
+inline constexpr std::uint64_t largest_vocabulary_size = std::uint64_t{1} << 18;
+inline constexpr std::uint64_t most_tokens_of_images = 1024;
 /// What it may say of layers, of heads of one kind, and of the elements of a head.
 inline constexpr std::uint64_t most_layers = 1024;
 inline constexpr std::uint64_t most_heads = 1024;
@@ -104,6 +108,9 @@ DecoderConfig read_decoder_config(const GgufFile& file,
 /// Refuses a sliding window shorter than `longest` tokens; a window of 0 is none.
 /// @throw BadInput naming file and key
 void require_full_attention(const GgufMetadata& metadata, std::size_t longest);
+
+/// Has the first 2^18 of the stored tokens as the vocabulary, and says so if there are more.
+void leave_out_tokens_of_images(DecoderConfig& config, std::size_t stored);
 
 /// Gives the layers that slide a window of so many tokens, unless no text outgrows it, and the
 /// rotation `of_sliding`. sliding: for each layer.

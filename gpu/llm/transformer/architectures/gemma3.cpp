@@ -16,11 +16,6 @@ constexpr double global_theta = 1e6;
 constexpr double local_theta = 1e4;
 constexpr std::size_t usual_pattern = 6;
 
-/// Logits are computed of at most 2^18 tokens. Those of Gemma 3 that are more stand for images or
-/// for nothing, and llama.cpp's converter leaves them out as well.
-constexpr std::uint64_t tokens_of_texts = std::uint64_t{1} << 18;
-constexpr std::uint64_t most_stored_tokens = tokens_of_texts + 1024;
-
 /// sqrt(hidden_size), rounded to the type that transformers has the embedding in.
 double embedding_scale(std::size_t hidden_size, const std::string& dtype,
                        const std::string& where) {
@@ -75,8 +70,9 @@ DecoderConfig Gemma3::configuration(const JsonObject& given) {
   std::size_t stored = 0;
   {
     const std::string key = "vocab_size";
-    stored = JsonObject(document, given.where()).whole_number(key, 1, most_stored_tokens);
-    if (stored > tokens_of_texts) document[key] = tokens_of_texts;
+    stored = JsonObject(document, given.where())
+                 .whole_number(key, 1, largest_vocabulary_size + most_tokens_of_images);
+    if (stored > largest_vocabulary_size) document[key] = largest_vocabulary_size;
   }
   const JsonObject json(document, given.where());
   require_text(json, "model_type", model_type);
@@ -88,11 +84,7 @@ DecoderConfig Gemma3::configuration(const JsonObject& given) {
        "rope_local_base_freq", "sliding_window_pattern", "_sliding_window_pattern",
        "use_bidirectional_attention"},
       {"hidden_activation", "gelu_pytorch_tanh"});
-  if (stored > tokens_of_texts) {
-    config.stored_vocabulary = stored;
-    config.remark = "the first " + std::to_string(tokens_of_texts) +
-                    " tokens alone: those after them stand for images or for nothing";
-  }
+  leave_out_tokens_of_images(config, stored);
   read_pattern(json, config);
   read_rotation(json, config);
   config.attention_scale = 1.0 / std::sqrt(json.positive_number("query_pre_attn_scalar"));
