@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "base/json_document.hpp"
 #include "gpu/core/lottery/exponential.hpp"
+#include "gpu/core/sampler/progress.hpp"
 #include "gpu/session/json_line.hpp"
 #include "runs/run_folder.hpp"
 #include "runs/run_lines.hpp"

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <optional>
 
-#include "gpu/core/sampler/chain.hpp"
 #include "settings/resolve.hpp"
 
 namespace tempera::gpu {

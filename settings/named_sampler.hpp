@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "gpu/core/sampler/progress.hpp"
+#include "gpu/core/sampler/sampler_function.hpp"
 
 namespace tempera::gpu {
 

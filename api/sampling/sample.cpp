@@ -3,6 +3,7 @@
 #include <map>
 
 #include "api/sampling/model_parts.hpp"
+#include "gpu/core/sampler/progress.hpp"
 #include "gpu/session/session.hpp"
 #include "settings/resolve.hpp"
 

@@ -11,6 +11,7 @@
 #include "gpu/core/lottery/rows/row_lottery.hpp"
 #include "gpu/core/model/accounted_model.hpp"
 #include "gpu/core/sampler/parallel_power_tempering.hpp"
+#include "gpu/core/sampler/progress.hpp"
 #include "gpu/core/sampler/sweep.hpp"
 #include "gpu/device/device_system.hpp"
 #include "gpu/llm/transformer/default_kernels.hpp"

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "gpu/core/sampler/progress.hpp"
 
 namespace tempera::cli {
 namespace {

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "gpu/core/sampler/progress.hpp"
 #include "gpu/device/device_system.hpp"
 #include "gpu/session/prompt_plans.hpp"
 

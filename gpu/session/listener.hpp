@@ -6,10 +6,13 @@
 #include <span>
 #include <string_view>
 
+#include "gpu/core/sampler/event.hpp"
 #include "gpu/session/sample_request.hpp"
 #include "gpu/session/token_alternatives.hpp"
 
 namespace tempera::gpu {
+
+struct Progress;
 
 /// Names one request of one session. No two requests of a session have the same.
 using RequestId = std::uint64_t;

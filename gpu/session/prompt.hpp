@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "gpu/core/sampler/record.hpp"
+#include "gpu/core/model/language_model.hpp"
 #include "gpu/session/prompt_number.hpp"
 
 namespace tempera::gpu {

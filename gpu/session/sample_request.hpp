@@ -5,7 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "gpu/core/engine/fair_queue.hpp"
+#include "gpu/core/model/language_model.hpp"
+#include "gpu/core/sampler/chain_options.hpp"
 #include "gpu/core/sampler/parallel_power_tempering.hpp"
+#include "gpu/core/sampler/stages.hpp"
 #include "gpu/session/prompt_number.hpp"
 
 namespace tempera::gpu {

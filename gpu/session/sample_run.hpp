@@ -9,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "gpu/core/engine/engine.hpp"
+#include "gpu/core/sampler/progress.hpp"
 #include "gpu/session/answer_text.hpp"
 #include "gpu/session/cache_admission.hpp"
 #include "gpu/session/listener.hpp"

@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "gpu/core/lottery/exponential.hpp"
+#include "gpu/core/sampler/progress.hpp"
 #include "gpu/core/sampler/score_record.hpp"
 
 namespace tempera::gpu {

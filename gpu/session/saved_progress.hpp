@@ -5,9 +5,15 @@
 #include <string>
 #include <vector>
 
-#include "gpu/core/sampler/progress.hpp"
+#include "gpu/core/model/language_model.hpp"
+#include "gpu/core/sampler/position.hpp"
 
 namespace tempera::gpu {
+
+struct Chain;
+struct Plan;
+struct Progress;
+class RowLottery;
 
 /// A run between two rounds as a checkpoint keeps it: the records by their tokens and the bits of
 /// their log p0.

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "gpu/core/sampler/chain.hpp"
 #include "gpu/core/sampler/local_move.hpp"
 #include "gpu/core/sampler/swap.hpp"
 #include "gpu/core/sampler/sweep.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "gpu/core/sampler/record.hpp"
+#include "gpu/core/sampler/context.hpp"
 #include "lab/enumerate/real.hpp"
 #include "reference/model/finite_model.hpp"
 

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/error.hpp"
+#include "gpu/core/sampler/progress.hpp"
 #include "lab/enumerate/canonical_records.hpp"
 #include "lab/enumerate/tree_lottery.hpp"
 

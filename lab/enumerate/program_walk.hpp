@@ -4,7 +4,9 @@
 #include <memory>
 #include <vector>
 
-#include "gpu/core/sampler/parallel_power_tempering.hpp"
+#include "gpu/core/sampler/ladder.hpp"
+#include "gpu/core/sampler/sampler_function.hpp"
+#include "gpu/core/sampler/stages.hpp"
 #include "lab/enumerate/compiled_space.hpp"
 #include "lab/enumerate/not_enumerable.hpp"
 #include "reference/numbers/rational.hpp"

@@ -4,6 +4,7 @@
 #include <mutex>
 #include <optional>
 
+#include "gpu/core/sampler/progress.hpp"
 #include "gpu/session/answer_text.hpp"
 #include "python/bindings/bindings.hpp"
 #include "settings/defaults.hpp"

@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "gpu/core/lottery/draw_address.hpp"
 #include "gpu/core/sampler/parallel_power_tempering.hpp"
+#include "gpu/core/sampler/progress.hpp"
 #include "gpu/session/session.hpp"
 
 namespace tempera::gpu {

@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "gpu/core/lottery/exponential.hpp"
+#include "gpu/core/sampler/progress.hpp"
 #include "gpu/session/prompt_plans.hpp"
 
 namespace tempera::gpu {

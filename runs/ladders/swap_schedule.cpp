@@ -1,6 +1,7 @@
 #include "runs/ladders/swap_schedule.hpp"
 
 #include "base/error.hpp"
+#include "gpu/core/sampler/progress.hpp"
 #include "gpu/session/prompt_plans.hpp"
 
 namespace tempera::gpu {

@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "gpu/core/model/no_room.hpp"
+#include "gpu/core/sampler/progress.hpp"
 #include "serve/protocol/error_body.hpp"
 #include "serve/protocol/fresh_id.hpp"
 #include "serve/protocol/json_response.hpp"

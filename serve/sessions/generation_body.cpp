@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "gpu/core/sampler/progress.hpp"
 #include "serve/protocol/json_response.hpp"
 #include "serve/protocol/token_logprobs.hpp"
 #include "serve/sessions/generation.hpp"

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "gpu/core/lottery/rows/row_lottery.hpp"
+#include "gpu/core/sampler/chain.hpp"
 #include "gpu/core/sampler/extend.hpp"
 #include "gpu/core/sampler/local_move.hpp"
 #include "gpu/core/sampler/sweep.hpp"

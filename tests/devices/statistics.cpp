@@ -6,6 +6,7 @@
 #include <random>
 
 #include "gpu/core/model/table_model.hpp"
+#include "gpu/core/sampler/chain.hpp"
 #include "gpu/core/sampler/local_move.hpp"
 #include "gpu/core/sampler/score_record.hpp"
 #include "gpu/core/sampler/sweep.hpp"

@@ -1,5 +1,6 @@
 // Part 3: every tape of a finite model, through the device's draw and through the host's.
 #include "gpu/core/sampler/parallel_power_tempering.hpp"
+#include "gpu/core/sampler/progress.hpp"
 #include "lab/enumerate/compiled_kernel.hpp"
 #include "reference/model/finite_model.hpp"
 #include "tests/devices/part.hpp"

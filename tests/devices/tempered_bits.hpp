@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "gpu/core/sampler/parallel_power_tempering.hpp"
+#include "gpu/core/sampler/progress.hpp"
 #include "gpu/llm/transformer/kernels/cuda/cuda_kernels.hpp"
 #include "tests/devices/own_arithmetic.hpp"
 

@@ -1,5 +1,6 @@
 #include "gpu/core/model/table_model.hpp"
 #include "gpu/core/sampler/parallel_power_tempering.hpp"
+#include "gpu/core/sampler/progress.hpp"
 #include "gpu/llm/transformer/random_transformer.hpp"
 #include "tests/catch.hpp"
 #include "tests/devices/logits.hpp"

@@ -9,52 +9,18 @@
 
 #include "gpu/core/engine/engine.hpp"
 #include "gpu/core/lottery/accept_tickets.hpp"
+#include "gpu/core/sampler/chain_options.hpp"
+#include "gpu/core/sampler/event.hpp"
 #include "gpu/core/sampler/ladder.hpp"
 #include "gpu/core/sampler/record.hpp"
 #include "gpu/core/sampler/restart_law.hpp"
-#include "tempera/options.hpp"
 
 namespace tempera::gpu {
-
-/// What became of one block extension, one local move, one attempted swap or one look at the
-/// particles' weights.
-struct Event {
-  enum class Kind { extension, local_move, swap, resampling } kind = Kind::local_move;
-  Rung rung = 0;  ///< that moved, or the particle that did; the lower rung of a swapped edge
-  /// What the addresses of its draws hold: the stage, the local move of its rung, or the sweep.
-  std::uint32_t turn = 0;
-  std::size_t restart = 0;  ///< restart position r of a local move; else 0
-  std::size_t tokens = 0;   ///< tokens that were drawn
-  bool proposed = false;    ///< false if r > τ(x): the proposal is x itself
-  bool accepted = false;
-  bool changed = false;  ///< of a local move or swap: accepted, and other records than before
-  double log_ratio = 0.0;
-  /// Whether a local move's rejection was certain before its proposal was complete: then log_ratio
-  /// is an upper bound of the ratio.
-  bool early = false;
-  std::size_t horizon = 0;  ///< T_m of a local move
-  /// The effective sample size before a resampling, which decided whether it was `accepted`.
-  double effective_sample_size = 0.0;
-  /// The number of consecutive proposals of exact rejection in the event, all dead if more than
-  /// one; `turn` and `log_ratio` belong to the last, `tokens` to all.
-  std::size_t proposals = 1;
-  /// The tokens that were drawn, if ChainOptions::auditable. An event of dead proposals of
-  /// exact rejection has, for each that drew any: its index in the event, how many, and these.
-  std::vector<TokenId> drawn = {};
-};
 
 /// Opens for a local move that has begun before its turn, when that turn comes.
 struct TurnGate {
   bool is_open = false;                  ///< whether the move's turn has come
   std::coroutine_handle<> waiting = {};  ///< the move, if it can do no more before that
-};
-
-/// How a chain is drawn, which changes no answer, record or acceptance.
-struct ChainOptions : MoveOptions {
-  /// Whether the negative entropy of each token is measured, which Record::confidence averages.
-  bool confidence = false;
-  /// True if events hold the drawn tokens, so that an audit need not draw them again.
-  bool auditable = false;
 };
 
 /// The chain of one sample: what its sampler needs besides its records.

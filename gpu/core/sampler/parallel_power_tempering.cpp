@@ -1,5 +1,6 @@
 #include "gpu/core/sampler/parallel_power_tempering.hpp"
 
+#include "gpu/core/sampler/progress.hpp"
 #include "gpu/core/sampler/refine.hpp"
 #include "gpu/core/sampler/truncating_move.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gpu/core/sampler/progress.hpp"
+#include "gpu/core/sampler/sampler_function.hpp"
 
 namespace tempera::gpu {
 

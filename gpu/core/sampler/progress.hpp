@@ -1,32 +1,16 @@
 #pragma once
 
-#include <compare>
 #include <cstddef>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "gpu/core/sampler/chain.hpp"
+#include "gpu/core/sampler/position.hpp"
+#include "gpu/core/sampler/sampler_function.hpp"
 #include "gpu/core/sampler/stages.hpp"
 
 namespace tempera::gpu {
-
-/// How far a run is between two rounds.
-struct Position {
-  std::size_t stage = 0;  ///< index of the stage that comes next or goes on
-  bool extended = false;  ///< whether its block extension is done
-  std::size_t round = 0;  ///< refinement rounds done in it, of N_m
-  /// Local moves of each rung done since the start; of exact rejection, its proposals.
-  std::size_t local_moves = 0;
-  std::size_t sweeps = 0;  ///< sweeps done since the start
-  /// The horizon at which the particles were last resampled: the weights of PowerSMC are products
-  /// over the positions after it.
-  std::size_t resampled = 0;
-  /// Tokens that exact rejection has drawn since the start, which Plan::most_tokens bounds.
-  std::size_t drawn = 0;
-  // NOLINTNEXTLINE(modernize-use-nullptr)
-  friend auto operator<=>(const Position&, const Position&) = default;
-};
 
 /// The state of a run between two rounds: all that a checkpoint must hold.
 struct Progress : Position {
@@ -66,9 +50,6 @@ class Observer {
   /// resamplings.
   virtual void round_ended(const Progress& progress, std::span<const Event> events) = 0;
 };
-
-/// A sampler: Algorithm 1, or one of those that it is compared with (named_sampler.hpp).
-using SamplerFunction = Task (*)(Chain&, const Plan&, Progress&, Observer*);
 
 /// The answer of a run that has ended: the replica that its sampler chose, else the record at rung
 /// k*, which Algorithm 1 returns.

@@ -6,19 +6,11 @@
 #include <vector>
 
 #include "gpu/core/model/language_model.hpp"
+#include "gpu/core/sampler/context.hpp"
 #include "gpu/core/sampler/ladder.hpp"
 #include "gpu/core/sampler/scored_sequence.hpp"
 
 namespace tempera::gpu {
-
-/// What stays the same for every record of a run: the prompt and the terminal tokens E. Held once;
-/// records refer to it.
-struct Context {
-  std::vector<TokenId> prompt;
-  std::vector<TokenId> terminal;
-
-  bool is_terminal(TokenId token) const;
-};
 
 /// A completion record x ∈ S_{T_m}: the generated tokens, what was computed of each when it was
 /// generated (ℓ_t and ζ_{t,j}), and the model's cache of prompt and tokens. The padding ⊥ after a

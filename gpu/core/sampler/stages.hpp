@@ -7,6 +7,7 @@
 
 #include "gpu/core/lottery/draw_address.hpp"
 #include "gpu/core/sampler/ladder.hpp"
+#include "gpu/core/sampler/restart_law.hpp"
 #include "gpu/core/sampler/sweep.hpp"
 
 namespace tempera::gpu {

@@ -3,9 +3,12 @@
 #include <cstddef>
 #include <vector>
 
-#include "gpu/core/sampler/chain.hpp"
+#include "tempera/options.hpp"
 
 namespace tempera::gpu {
+
+struct Chain;
+class Record;
 
 using Schedule = SwapSchedule;
 

@@ -2,6 +2,7 @@
 
 #include "gpu/core/sampler/likeliest_record.hpp"
 #include "gpu/core/sampler/parallel_power_tempering.hpp"
+#include "gpu/core/sampler/progress.hpp"
 
 namespace tempera::gpu {
 

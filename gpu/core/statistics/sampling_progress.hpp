@@ -5,7 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "gpu/core/sampler/parallel_power_tempering.hpp"
+#include "gpu/core/sampler/position.hpp"
+#include "gpu/core/sampler/stages.hpp"
 #include "gpu/core/statistics/tempering_statistics.hpp"
 
 namespace tempera::gpu {

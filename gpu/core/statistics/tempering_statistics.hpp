@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "gpu/core/sampler/chain.hpp"
+#include "gpu/core/sampler/event.hpp"
 #include "gpu/core/sampler/ladder.hpp"
 #include "gpu/core/sampler/sweep.hpp"
 #include "gpu/core/statistics/round_series.hpp"

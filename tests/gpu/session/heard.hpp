@@ -8,9 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "gpu/core/sampler/progress.hpp"
 #include "gpu/session/session.hpp"
 #include "settings/named_sampler.hpp"
-#include "tests/gpu/core/sampler/small_run.hpp"
+#include "tests/gpu/core/sampler/small_models.hpp"
 
 namespace tempera::gpu {
 

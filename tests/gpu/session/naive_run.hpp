@@ -16,7 +16,8 @@
 #include <vector>
 
 #include "gpu/core/lottery/exponential.hpp"
-#include "gpu/core/sampler/chain.hpp"
+#include "gpu/core/sampler/event.hpp"
+#include "gpu/core/sampler/stages.hpp"
 
 namespace tempera::naive {
 

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "tests/catch.hpp"
+#include "tests/gpu/core/sampler/small_run.hpp"
 #include "tests/gpu/session/naive_run.hpp"
 #include "tests/gpu/session/sampling_runs.hpp"
 

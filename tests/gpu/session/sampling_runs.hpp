@@ -11,7 +11,7 @@
 
 #include "gpu/core/model/forwarding_model.hpp"
 #include "runs/job.hpp"
-#include "tests/gpu/core/sampler/small_run.hpp"
+#include "tests/gpu/core/sampler/small_models.hpp"
 #include "tests/gpu/llm/transformer/architectures/model_folder.hpp"
 #include "tests/temporary_file.hpp"
 

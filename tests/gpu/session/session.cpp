@@ -8,6 +8,7 @@
 #include "gpu/core/model/forwarding_model.hpp"
 #include "gpu/core/sampler/tokenwise_sampling.hpp"
 #include "tests/catch.hpp"
+#include "tests/gpu/core/sampler/small_run.hpp"
 #include "tests/gpu/llm/transformer/architectures/model_folder.hpp"
 #include "tests/gpu/llm/transformer/default_kernels.hpp"
 #include "tests/gpu/session/heard.hpp"

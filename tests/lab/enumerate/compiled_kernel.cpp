@@ -1,6 +1,7 @@
 #include "lab/enumerate/compiled_kernel.hpp"
 
 #include "gpu/core/sampler/parallel_power_tempering.hpp"
+#include "gpu/core/sampler/progress.hpp"
 #include "lab/enumerate/own_model.hpp"
 #include "lab/laws/law.hpp"
 #include "reference/kernels/parallel_tempering.hpp"

@@ -1,6 +1,7 @@
 // The law of the program whose tokens are drawn by the CUDA kernels, run thread by thread on
 // fibers: the same rational matrices as the host's.
 #include "gpu/core/sampler/parallel_power_tempering.hpp"
+#include "gpu/core/sampler/progress.hpp"
 #include "lab/enumerate/compiled_kernel.hpp"
 #include "tests/catch.hpp"
 #include "tests/lab/laws/shipped.hpp"

@@ -1,6 +1,7 @@
 #include "lab/enumerate/program_walk.hpp"
 
 #include "gpu/core/sampler/parallel_power_tempering.hpp"
+#include "gpu/core/sampler/progress.hpp"
 #include "lab/enumerate/small_transformer.hpp"
 #include "reference/model/finite_model.hpp"
 #include "tests/catch.hpp"

@@ -2,6 +2,7 @@
 // and its swaps, small enough to be enumerated.
 #include "lab/enumerate/small_transformer.hpp"
 
+#include "gpu/core/sampler/chain.hpp"
 #include "gpu/core/sampler/sweep.hpp"
 #include "lab/defects/gallery.hpp"
 #include "lab/enumerate/compiled_kernel.hpp"

@@ -1,6 +1,7 @@
 // Early rejection is exact: with it the compiled kernels are the same rational matrices.
 #include <stdexcept>
 
+#include "gpu/core/sampler/parallel_power_tempering.hpp"
 #include "lab/enumerate/compiled_kernel.hpp"
 #include "lab/enumerate/program_walk.hpp"
 #include "tests/catch.hpp"

@@ -2,6 +2,7 @@
 #include <map>
 #include <stdexcept>
 
+#include "gpu/core/sampler/parallel_power_tempering.hpp"
 #include "gpu/core/sampler/refine.hpp"
 #include "lab/enumerate/canonical_records.hpp"
 #include "lab/enumerate/compiled_space.hpp"

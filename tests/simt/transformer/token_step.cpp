@@ -2,6 +2,7 @@
 // the head, tokens that stay on the device, and graphs; bit for bit against the host.
 #include "gpu/core/engine/engine.hpp"
 #include "gpu/core/sampler/parallel_power_tempering.hpp"
+#include "gpu/core/sampler/progress.hpp"
 #include "gpu/device/device_system.hpp"
 #include "gpu/device/planted_fault.hpp"
 #include "gpu/llm/transformer/kernels/cuda/cuda_device.cuh"

@@ -3,6 +3,7 @@
 #include <set>
 #include <tuple>
 
+#include "gpu/core/sampler/progress.hpp"
 #include "tests/catch.hpp"
 #include "tests/gpu/core/sampler/small_run.hpp"
 

@@ -1,5 +1,6 @@
 #include "gpu/core/sampler/swap.hpp"
 
+#include "gpu/core/sampler/chain.hpp"
 #include "gpu/core/sampler/sweep.hpp"
 #include "tests/catch.hpp"
 #include "tests/gpu/core/sampler/small_run.hpp"
