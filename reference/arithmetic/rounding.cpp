@@ -11,7 +11,7 @@ Rational power_of_two(int exponent) {
 
 Integer nearest_whole(const Rational& value) {
   if (value < 0) return -nearest_whole(-value);
-  const Integer below = numerator(value) / denominator(value);
+  Integer below = numerator(value) / denominator(value);
   const Rational rest = value - Rational(below);
   if (rest > Rational(1, 2)) return below + 1;
   if (rest < Rational(1, 2)) return below;
