@@ -24,7 +24,7 @@ struct DenseTraits {
   bool has_head_norms = false;
   /// Whether queries, keys and values are one stored projection, and gate and up another.
   bool has_fused_projections = false;
-  /// Whether all queries of a token go through one RMSNorm, and all keys through another.
+  /// True if all queries of a token go through one RMSNorm, and all keys through another.
   bool has_projection_norms = false;
   Norms norms = Norms::before;
   Gate gate = Gate::silu;

@@ -58,7 +58,7 @@ TEST_CASE("Gemma 3's embeddings are scaled as their type rounds the root", "[con
 }
 
 TEST_CASE("Gemma 3 says its layers and bases in two spellings", "[config][variant]") {
-  // As Google's folders say it.
+  // Google's folders say it so.
   json document{{"model_type", "gemma3_text"},
                 {"hidden_size", 640},
                 {"intermediate_size", 2048},
