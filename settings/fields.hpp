@@ -21,8 +21,8 @@
 /// The settings of a sampler. A setting is declared here and nowhere else: its place in SamplerWish
 /// and SamplerSettings, and its row in visit_fields. From the rows come the flags of the command
 /// and their help, the keys of config.json and of "tempera" in HTTP requests, the arguments of
-/// Python, the OpenAPI document, the samplers that refuse the setting, docs/settings.md, and what
-/// `tempera eval` passes on.
+/// Python, the OpenAPI document, the samplers that refuse the setting, docs/reference/settings.md,
+/// and what `tempera eval` passes on.
 namespace tempera::gpu {
 
 /// The settings that a user gives to the sampler. What is left open takes the default of

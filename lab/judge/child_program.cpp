@@ -183,7 +183,7 @@ std::string ChildProgram::receive(const std::function<bool()>& is_over) {
     read_ = 0;
     if (received_.size() > longest_line)
       refuse("writes more than a mebibyte without an end of line",
-             "write one JSON object a line (docs/check_protocol.md)");
+             "write one JSON object a line (docs/howto/check_protocol.md)");
     if (is_over && is_over()) throw Interrupted();
     if (!has_begun_) {
       if (has_read_all())

@@ -12,7 +12,7 @@
     assert verdict.sound, verdict.explanation
 
 The step is run again for every outcome of every decision, from every state, so its law is known in fractions. Samplers
-that draw by `random`, NumPy or torch are judged as they are by `tempera check --program` (docs/check_protocol.md).
+that draw by `random`, NumPy or torch are judged as they are by `tempera check --program` (docs/howto/check_protocol.md).
 """
 
 from __future__ import annotations

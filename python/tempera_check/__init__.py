@@ -3,7 +3,7 @@
     PYTHONPATH=python tempera check --program "python3 -m tempera_check my_sampler.py:step"
 
 needs no line of this package in the sampler; `serve(step)` is the same from within a program. `law(f)` gives the exact
-law of what f() returns, in this process. What is imported first does not matter. docs/check_protocol.md says the rest.
+law of what f() returns, in this process. What is imported first does not matter. docs/howto/check_protocol.md says the rest.
 """
 import os
 

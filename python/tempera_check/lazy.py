@@ -8,7 +8,7 @@ from . import lab
 python_log = getattr(math.log, "stands_in_for", math.log)
 
 
-# As tempera's own lottery (docs/lottery.md): what is below the grain of a word of 128 bits is left out, so that guards
+# As tempera's own lottery (docs/explanation/lottery.md): what is below the grain of a word of 128 bits is left out, so that guards
 # such as max(u, 1e-300) are no decision.
 _GRAIN = Fraction(1, 2**128)
 

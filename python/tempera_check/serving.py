@@ -1,4 +1,4 @@
-"""The program's side of docs/check_protocol.md: one JSON object a line."""
+"""The program's side of docs/howto/check_protocol.md: one JSON object a line."""
 import gc
 import inspect
 import json

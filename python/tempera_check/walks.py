@@ -1,4 +1,4 @@
-"""Walks the tree of a step's decisions, depth first, and tells `out` of it in the lines of docs/check_protocol.md.
+"""Walks the tree of a step's decisions, depth first, and tells `out` of it in the lines of docs/howto/check_protocol.md.
 
 Replay runs the step again from its beginning for each path: cheap for a short step. Forks divides the process at each
 decision, so that nothing is run twice: cheap for a long one.

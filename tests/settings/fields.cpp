@@ -30,7 +30,7 @@ const std::map<std::string, json>& values() {
   return all;
 }
 
-/// The samplers on which a setting has no effect, written by hand from docs/samplers.md.
+/// The samplers on which a setting has no effect, written by hand from docs/reference/samplers.md.
 Names without_effect(const std::string& key) {
   const Names no_moves{"standard", "low-temperature", "power-smc", "best-of-n", "exact-rejection"};
   if (key == "temperature") return {};

@@ -11,6 +11,12 @@ DecoderConfig consistent(const char* model_type, DecoderConfig config) {
   return config;
 }
 
+/// The arithmetic as whose weights an embedding is packed. Whole numbers are for sums; what is only
+/// looked up stays what it is.
+Arithmetic embedded_as(Arithmetic arithmetic) {
+  return arithmetic == Arithmetic::integer ? Arithmetic::float32 : arithmetic;
+}
+
 }  // namespace
 
 Decoder::Decoder(const char* model_type, const DecoderConfig& config, TensorSource& tensors,
@@ -35,7 +41,7 @@ Decoder::Decoder(const char* model_type, DecoderConfig config, const AttentionLa
                              "the configuration of a " + std::string(model_type) + " model");
   embedding_ = tensors.stacked(
       {{"model.embed_tokens.weight", config_.vocab_size, 0, config_.stored_vocabulary}},
-      config_.hidden_size, kernels_.arithmetic());
+      config_.hidden_size, embedded_as(kernels_.arithmetic()));
   before_layers_ = tensors.packed();
 }
 
@@ -45,9 +51,11 @@ void Decoder::read_head(TensorSource& tensors) {
 
 void Decoder::read_head(TensorSource& tensors, DeviceMemory<float> final_norm) {
   final_norm_ = std::move(final_norm);
-  if (!config_.tie_word_embeddings) {
-    head_ = tensors.stacked({{"lm_head.weight", config_.vocab_size, 0, config_.stored_vocabulary}},
-                            config_.hidden_size, kernels_.arithmetic());
+  if (!config_.tie_word_embeddings || embedded_as(kernels_.arithmetic()) != kernels_.arithmetic()) {
+    head_ = tensors.stacked(
+        {{config_.tie_word_embeddings ? "model.embed_tokens.weight" : "lm_head.weight",
+          config_.vocab_size, 0, config_.stored_vocabulary}},
+        config_.hidden_size, kernels_.arithmetic());
   }
   step_work_ = tensors.packed();
   step_work_ -= before_layers_;

@@ -46,7 +46,7 @@ void require_kernels(const DenseTraits& traits, const DecoderConfig& config, con
                  "is that of a " + std::string(traits.model_type) + " model, whose layers the " +
                      std::string(name_of(kernels.arithmetic())) +
                      " kernels of this device do not compute",
-                 "use --arithmetic float32, or the host's kernels by --device cpu");
+                 "use --arithmetic float32, or another with --device host");
 }
 
 DenseDecoder::DenseDecoder(const DenseTraits& traits, const DecoderConfig& config,

@@ -146,7 +146,7 @@ class VariantKernels;
 /// for both one per instruction set of the host (kernels/host/). Every pointer is to memory that
 /// the form can reach; [a, b] is row-major. Matrices, product inputs and pages are stored as the
 /// arithmetic says (MatrixView, ProductInputs, PageShape); what is rounded and summed how,
-/// docs/arithmetic.md says.
+/// docs/reference/arithmetic.md says.
 ///
 /// Each element of a result is computed by one fixed sequence of operations that depends on its own
 /// token's inputs alone: on no other row, not on the number of rows, not on how the work is cut

@@ -15,6 +15,7 @@ namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
 ///   run(items, kernel)                  calls kernel(item) for every item < items, in any order
 ///   Stored, stored(inputs)              how and where its arithmetic stores ProductInputs
 ///   with_weights(matrix, call)          call(weights), as its products take those of a matrix
+///   with_embedding(matrix, call)        the same of an embedding
 /// and the steps themselves, aggregates that are called with an item: Normalize,
 /// NormalizeIntoPages, RotateIntoPages, Attend, GatherFromPages, ApplyDeltaRule, and, over items of
 /// a Tiling<Weights>, Multiply<Weights, Finish> with Store, StoreWithBias and Add, and
@@ -28,7 +29,7 @@ class LoopKernels final : public Kernels, public VariantKernels {
   Arithmetic arithmetic() const override { return Form::arithmetic; }
 
   void embed(const MatrixView& embedding, const TokenRows& batch, float* states) const override {
-    Form::with_weights(embedding, [&]<class Weights>(const Weights& weights) {
+    Form::with_embedding(embedding, [&]<class Weights>(const Weights& weights) {
       Form::run(batch.rows, Embed<Weights>{weights, batch.tokens, embedding.in, states});
     });
   }
@@ -185,6 +186,10 @@ struct Float32Form {
   static float* stored(const ProductInputs& inputs) { return inputs.float32; }
   template <class Call>
   static void with_weights(const MatrixView& matrix, const Call& call) {
+    gpu::with_weights(matrix, call);
+  }
+  template <class Call>
+  static void with_embedding(const MatrixView& matrix, const Call& call) {
     gpu::with_weights(matrix, call);
   }
 };

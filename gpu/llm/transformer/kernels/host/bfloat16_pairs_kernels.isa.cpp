@@ -52,6 +52,10 @@ struct OnHostThreads {
       call(PackedPairs{matrix.pairs, matrix.in});
     }
   }
+  template <class Call>
+  static void with_embedding(const MatrixView& matrix, const Call& call) {
+    with_weights(matrix, call);
+  }
   using Normalize = TensorCoreNormalize;
   using NormalizeIntoPages = TensorCoreNormalizeIntoPages;
   using RotateIntoPages = RotateIntoPagesOf<Bfloat16Heads<PairsInPages>>;

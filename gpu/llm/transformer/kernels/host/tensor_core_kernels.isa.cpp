@@ -38,6 +38,10 @@ struct OnHostThreads {
       call(FragmentTiles<Step>{matrix.fragments, matrix.in});
     }
   }
+  template <class Call>
+  static void with_embedding(const MatrixView& matrix, const Call& call) {
+    with_weights(matrix, call);
+  }
   using Normalize = TensorCoreNormalize;
   using NormalizeIntoPages = TensorCoreNormalizeIntoPages;
   using RotateIntoPages = RotateIntoPagesOf<Heads>;

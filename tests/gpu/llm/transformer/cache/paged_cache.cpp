@@ -64,6 +64,17 @@ TEST_CASE("a page of 8 bits has a byte for each element and one for each token's
   CHECK(36 * PageShape{36, 8, 128, 4096, arithmetic}.layout().element_bytes / 16 == 74304);
 }
 
+TEST_CASE("a page of whole numbers has 16 bits an element and a word for each token's head", "[cache]") {
+  // Two heads of 4 elements and an exponent, times 16 tokens, are 384 bytes.
+  const PageShape shape{3, 2, 4, 10, Arithmetic::integer};
+  const ArraysLayout layout = shape.layout();
+  CHECK(layout.element_bytes == 768);
+  CHECK(layout.last_bytes == 640);  // hidden states, which are float32
+  std::vector<std::byte> bytes(2 * layout.bytes());
+  const PageMemory memory{bytes.data(), 2 * layout.element_bytes, layout};
+  CHECK(part_of_page<std::byte>(shape.values(memory, 1), 1) - bytes.data() == 1536 + 768 + 384);
+}
+
 TEST_CASE("a fork shares whole pages and copies the partial one when it grows", "[cache]") {
   const auto pool = std::make_shared<PagePool>(small);
   PagedCache cache(pool);
