@@ -15,7 +15,7 @@ using Norms = DenseTraits::Norms;
 using Gate = DenseTraits::Gate;
 using Rotation = LayerAttention::Rotation;
 
-/// Whether the layers are those of Kernels::run_dense_layers.
+/// True if the layers are those of Kernels::run_dense_layers.
 bool are_usual(const DenseTraits& traits, const DecoderConfig& config) {
   return traits.norms == Norms::before && traits.gate == Gate::silu &&
          !traits.has_projection_norms && config.layer_attention.empty() &&

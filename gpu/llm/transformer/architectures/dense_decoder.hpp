@@ -14,7 +14,7 @@ struct DenseTraits {
   /// Where RMSNorms are: before each of a layer's two blocks, after it (before it is added), or
   /// both.
   enum class Norms : char { before, after, around };
-  /// What the gate of the feed-forward goes through.
+  /// The function that the feed-forward's gate goes through.
   enum class Gate : char { silu, tanh_gelu };
 
   const char* model_type;  ///< of a config.json

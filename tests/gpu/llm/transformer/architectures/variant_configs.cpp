@@ -1,5 +1,5 @@
-// What configurations of Gemma 3, Mistral, SmolLM3, OLMo 3 and Granite say in their folders' and
-// files' own words, and what of it is refused.
+// Reads configurations of Gemma 3, Mistral, SmolLM3, OLMo 3 and Granite as their folders write
+// them, and refuses the rest.
 #include <cmath>
 
 #include "gpu/llm/transformer/architectures/gemma3.hpp"
