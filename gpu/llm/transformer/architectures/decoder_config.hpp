@@ -18,8 +18,8 @@ namespace tempera::gpu {
 
 /// The longest text that a file may speak of, in tokens.
 inline constexpr std::uint64_t largest_position = std::uint64_t{1} << 24;
-/// Of how many tokens there may be logits; and how many more a model may hold that stand for images
-/// or for nothing.
+/// The most tokens that logits are computed of, and how many more a model may hold that stand for
+/// images or for nothing.
 inline constexpr std::uint64_t largest_vocabulary_size = std::uint64_t{1} << 18;
 inline constexpr std::uint64_t most_tokens_of_images = 1024;
 /// What it may say of layers, of heads of one kind, and of the elements of a head.
@@ -49,7 +49,7 @@ struct DecoderConfig {
   std::size_t head_dim = 0;
   /// Elements of a head that rotate, the first ones; 0: all.
   std::size_t rotary_dim = 0;
-  /// Rows of the stored embedding, of which the first vocab_size are computed; 0: all.
+  /// Rows of the stored embedding; logits are those of the first vocab_size. 0: of all.
   std::size_t stored_vocabulary = 0;
   /// The longest text, in tokens.
   std::size_t max_position_embeddings = 0;
@@ -66,7 +66,7 @@ struct DecoderConfig {
   double embedding_scale = 1.0;  ///< of the stream where the layers begin
   double residual_scale = 1.0;   ///< of what each block adds to the stream
   double logits_divisor = 1.0;
-  /// Whether the weights of norms are stored as their difference from 1.
+  /// True if the weights of norms are stored as their difference from 1.
   bool norms_are_differences = false;
   bool tie_word_embeddings = false;
   /// The tokens that are named as ends of a text. Ascending, without repetition; may be empty.

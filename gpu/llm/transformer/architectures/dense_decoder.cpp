@@ -15,7 +15,7 @@ using Norms = DenseTraits::Norms;
 using Gate = DenseTraits::Gate;
 using Rotation = LayerAttention::Rotation;
 
-/// Whether the layers are those of Kernels::run_dense_layers.
+/// True if the layers are those of Kernels::run_dense_layers.
 bool are_usual(const DenseTraits& traits, const DecoderConfig& config) {
   return traits.norms == Norms::before && traits.gate == Gate::silu &&
          !traits.has_projection_norms && config.layer_attention.empty() &&
@@ -46,7 +46,7 @@ void require_kernels(const DenseTraits& traits, const DecoderConfig& config, con
                  "is that of a " + std::string(traits.model_type) + " model, whose layers the " +
                      std::string(name_of(kernels.arithmetic())) +
                      " kernels of this device do not compute",
-                 "use --arithmetic float32, or the host's kernels by --device cpu");
+                 "use --arithmetic float32, or another with --device host");
 }
 
 DenseDecoder::DenseDecoder(const DenseTraits& traits, const DecoderConfig& config,

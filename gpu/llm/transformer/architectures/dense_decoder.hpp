@@ -14,7 +14,7 @@ struct DenseTraits {
   /// Where RMSNorms are: before each of a layer's two blocks, after it (before it is added), or
   /// both.
   enum class Norms : char { before, after, around };
-  /// What the gate of the feed-forward goes through.
+  /// The function that the feed-forward's gate goes through.
   enum class Gate : char { silu, tanh_gelu };
 
   const char* model_type;  ///< of a config.json
@@ -24,7 +24,7 @@ struct DenseTraits {
   bool has_head_norms = false;
   /// Whether queries, keys and values are one stored projection, and gate and up another.
   bool has_fused_projections = false;
-  /// Whether all queries of a token go through one RMSNorm, and all keys through another.
+  /// True if all queries of a token go through one RMSNorm, and all keys through another.
   bool has_projection_norms = false;
   Norms norms = Norms::before;
   Gate gate = Gate::silu;

@@ -99,7 +99,7 @@ DecoderConfig Gemma3::outer_configuration(const JsonObject& json) {
   auto text = nlohmann::json::object();
   for (const auto& key : inner.keys())
     text[key] = inner.has(key) ? inner.at(key) : nlohmann::json();
-  // What a folder says once, of both of its models.
+  // A folder says these once, of both of its models.
   for (const char* key : {"dtype", "torch_dtype", "eos_token_id", "quantization_config"})
     if (json.has(key) && !inner.has(key)) text[key] = json.at(key);
   require_known_keys(

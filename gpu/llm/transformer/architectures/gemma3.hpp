@@ -19,7 +19,7 @@ class Gemma3 final : public DenseDecoder {
                                       .norms = DenseTraits::Norms::around,
                                       .gate = DenseTraits::Gate::tanh_gelu};
   static constexpr const char* model_type = traits.model_type;
-  /// The model_type of a folder that sees images too, of which this is the text model.
+  /// The model_type of a folder that sees images too and has this text model.
   static constexpr const char* outer_model_type = "gemma3";
   static constexpr const char* gguf_architecture = "gemma3";
   /// The remark on a folder that holds more than the text model.
@@ -53,7 +53,7 @@ class Gemma3 final : public DenseDecoder {
   static DecoderConfig configuration(const GgufFile& file);
   /// Tensors of a GGUF file that the configuration reads.
   static constexpr std::array<std::string_view, 0> gguf_factors{};
-  /// Whether a GGUF file has the rows of queries and keys as neighbours that rotate together.
+  /// True if a GGUF file has the rows of queries and keys as neighbours that rotate together.
   static constexpr bool gguf_pairs_neighbours = false;
 
   /// @throw BadInput as `tensors` does, and if the sizes of `config` do not fit together.

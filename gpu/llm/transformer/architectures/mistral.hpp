@@ -28,7 +28,7 @@ class Mistral final : public DenseDecoder {
   static DecoderConfig configuration(const JsonObject& json);
   /// Tensors of a GGUF file that the configuration reads.
   static constexpr std::array<std::string_view, 0> gguf_factors{};
-  /// Whether a GGUF file has the rows of queries and keys as neighbours that rotate together.
+  /// True if a GGUF file has the rows of queries and keys as neighbours that rotate together.
   static constexpr bool gguf_pairs_neighbours = false;
 
   /// @throw BadInput as `tensors` does, and if the sizes of `config` do not fit together.
@@ -56,7 +56,7 @@ class Ministral final : public DenseDecoder {
   static DecoderConfig configuration(const JsonObject& json);
   /// Tensors of a GGUF file that the configuration reads.
   static constexpr std::array<std::string_view, 0> gguf_factors{};
-  /// Whether a GGUF file has the rows of queries and keys as neighbours that rotate together.
+  /// True if a GGUF file has the rows of queries and keys as neighbours that rotate together.
   static constexpr bool gguf_pairs_neighbours = false;
 
   /// @throw BadInput as `tensors` does, and if the sizes of `config` do not fit together.

@@ -94,7 +94,7 @@ DecoderConfig Phi3::configuration(const JsonObject& given, RopeFactors factors) 
   auto config = read_decoder_config(json, {"attention_bias", "original_max_position_embeddings"});
   const auto rope = read_partial_rope(json, {"longrope"}, 1.0);
   config.rope_theta = rope.theta;
-  // As transformers rounds it, down.
+  // transformers rounds it down.
   rotate_in_part(static_cast<std::size_t>(static_cast<double>(config.head_dim) * rope.rotation),
                  json.where(), config);
   if (rope.scaling) {

@@ -124,7 +124,7 @@ TEMPERA_HOST_DEVICE inline std::size_t first_seen(std::size_t context, std::size
   return window == 0 || context <= window ? 0 : context - window;
 }
 
-/// Of the `slots` positions from `begin` on those before `first`.
+/// How many of the `slots` positions from `begin` on are before `first`.
 TEMPERA_HOST_DEVICE inline std::size_t slots_before(std::size_t first, std::size_t begin,
                                                     std::size_t slots) {
   return first <= begin ? 0 : first - begin < slots ? first - begin : slots;

@@ -12,7 +12,7 @@ struct AttentionReach {
   float scale = 0.0F;      ///< 0: 1 / sqrt(head_dim)
 };
 
-/// What becomes of the output of one of a layer's two blocks before it is added to the stream.
+/// How the output of one of a layer's two blocks is added to the stream.
 struct BranchEnd {
   const float* norm;  ///< [size], the weight of an RMSNorm; null: there is none
   float epsilon;

@@ -16,7 +16,7 @@ TEMPERA_HOST_DEVICE inline float tanh_gelu(float x) {
   return x / (1.0f + float32_exponential(-(twice_root * u)));
 }
 
-/// What normalises a row.
+/// The factor that normalises a row.
 template <std::size_t Sums>
 TEMPERA_HOST_DEVICE inline float norm_factor(const float* row, std::size_t size, float epsilon) {
   return 1.0f / sqrtf(sum_of_squares<Sums>(row, size) / static_cast<float>(size) + epsilon);

@@ -9,8 +9,8 @@
 namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
 
 /// An item is one head of keys and values of some rows; a vector runs across the slots of a page,
-/// or across the elements of a head. What a query does not see of a page that others look at weighs
-/// nothing, which leaves its largest score, masses and sums as they are.
+/// or across the elements of a head. Positions that a query does not see
+/// weigh nothing, which leaves its largest score, masses and sums as they are.
 struct Attend {
   /// Pages that are looked at together; memory gives several at once sooner than one after another.
   static constexpr std::size_t pages_together = 4;

@@ -126,7 +126,7 @@ std::function<void(DecoderConfig&)> each_layer(const std::function<void(LayerAtt
   };
 }
 
-/// What could go wrong with what a family has of its own.
+/// Defects of a family's own parts.
 std::vector<Defect> defects_of_variant(const std::string& name) {
   const Defect wider{"a window of one token more",
                      each_layer([](auto& layer) { layer.window += layer.window == 0 ? 0 : 1; }),

@@ -1,5 +1,5 @@
-// What configurations of Gemma 3, Mistral, SmolLM3, OLMo 3 and Granite say in their folders' and
-// files' own words, and what of it is refused.
+// Reads configurations of Gemma 3, Mistral, SmolLM3, OLMo 3 and Granite as their folders write
+// them, and refuses the rest.
 #include <cmath>
 
 #include "gpu/llm/transformer/architectures/gemma3.hpp"
@@ -58,7 +58,7 @@ TEST_CASE("Gemma 3's embeddings are scaled as their type rounds the root", "[con
 }
 
 TEST_CASE("Gemma 3 says its layers and bases in two spellings", "[config][variant]") {
-  // As Google's folders say it.
+  // Google's folders say it so.
   json document{{"model_type", "gemma3_text"},
                 {"hidden_size", 640},
                 {"intermediate_size", 2048},

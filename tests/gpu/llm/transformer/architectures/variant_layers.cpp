@@ -88,6 +88,12 @@ void require_same_bits() {
   const Text text = text_of(601, 3);
   const Text other = text_of(333, 1);
   std::vector<Row> expected;
+  if (default_kernels(arithmetic).variants() == nullptr) {
+    CHECK(arithmetic == Arithmetic::integer);
+    require_bad_input([&] { model_of<Model>(default_kernels(arithmetic)); },
+                      {"whose layers the integer kernels", "--arithmetic float32"});
+    return;
+  }
   for (const Kernels* form : forms_of_the_kernels(arithmetic)) {
     // The plain form calls the C library for each fused multiply-add.
     if (std::string(form->name()).find("plain") != std::string::npos) continue;
