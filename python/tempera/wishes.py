@@ -47,6 +47,7 @@ class SamplerWishes(TypedDict, total=False):
     seed: int | None
     early_rejection: bool | None
     confidence: bool | None
+    auditable: bool | None
     prefetch: int | None
     stop: str | Sequence[str] | None
     preset: str | None

@@ -346,7 +346,8 @@ AuditFinding audit(LanguageModel& model, const TokenText& text, const AuditRecor
   while (finding.difference) {
     AuditFinding again;
     const std::size_t found = finding.difference->run_index;
-    const auto earlier = replay(model, text, record, layout, 0, found, again);
+    const auto earlier =
+        found == 0 ? std::nullopt : replay(model, text, record, layout, 0, found, again);
     if (!earlier) {
       if (auto alone = replay(model, text, record, layout, found, found + 1, again))
         finding.difference = std::move(alone);
