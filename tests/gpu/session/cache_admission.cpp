@@ -40,8 +40,8 @@ std::vector<std::vector<TokenId>> drawn(CountedModel& model, const DrawSettings&
   return collected.answers;
 }
 
-/// What one record of the first prompt needs: the least that the memory must hold. And what its run
-/// is expected to need, of three records.
+/// The bytes that one record of the first prompt needs: the least that the memory must hold. And
+/// what its run is expected to need, of three records.
 constexpr std::size_t one_record = 70 + 100;
 constexpr std::size_t one_run = 70 + 3 * 100;
 
