@@ -1,7 +1,7 @@
-// What little memory costs: bench_memory MODEL ARITHMETIC SAMPLES HORIZON BLOCK MOVES PROMPT draws
-// so many samples by PPT with four rungs, under a tenth to all of the memory in which nothing is
-// ever dropped, and prints a line of JSON for each. Tokens and passes are the same on every
-// machine; seconds are not.
+// Measures the cost of little memory: bench_memory MODEL ARITHMETIC SAMPLES HORIZON BLOCK MOVES
+// PROMPT draws so many samples by PPT with four rungs, under a tenth to all of the memory in which
+// nothing is ever dropped, and prints a line of JSON for each. Tokens and passes are the same on
+// every machine; seconds are not.
 #include <algorithm>
 #include <iostream>
 #include <nlohmann/json.hpp>

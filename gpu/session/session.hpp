@@ -45,12 +45,12 @@ struct SessionTotals {
 /// device or process. A prompt is computed once for all samples, replicas and requests that have it
 /// while one of them waits or runs.
 ///
-/// Memory is bounded: caches never hold more than the cache memory (resolve_cache_memory); what is
-/// idle is dropped for it and computed again. At most `in_flight` samples of a share are under way,
-/// and as many as CacheAdmission lets begin. Samples of a share begin in the order in which they
-/// were submitted, and shares have equal parts of rows, samples under way and memory: a request
-/// with many samples holds up no other, and none waits for ever. A step is one pass at most, and a
-/// bounded amount of work beside it (Engine::pause).
+/// Memory is bounded: caches never hold more than the cache memory (resolve_cache_memory); idle
+/// ones are dropped for it and computed again. At most `in_flight` samples of a share are under
+/// way, and as many as CacheAdmission lets begin. Samples of a share begin in the order in which
+/// they were submitted, and shares have equal parts of rows, samples under way and memory: a
+/// request with many samples holds up no other, and none waits for ever. A step is one pass at
+/// most, and a bounded amount of work beside it (Engine::pause).
 ///
 /// A session computes on the device of its model. A session and what it calls belong to one thread;
 /// sessions of several models, on several devices, may take turns in one. Sessions of one model

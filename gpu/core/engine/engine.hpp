@@ -134,7 +134,7 @@ class Engine {
    private:
     friend class Engine;
     bool is_needed() const { return is_needed_ == nullptr || *is_needed_; }
-    /// Whether the next pass of at most `chunk` tokens leaves nothing to compute.
+    /// True if the next pass of at most `chunk` tokens leaves nothing to compute.
     bool is_last(std::size_t chunk) const { return reach_ <= cache_.length() + chunk; }
     /// The next tokens to compute, at most `chunk`.
     Pass pass(std::size_t chunk) {

@@ -21,9 +21,10 @@ struct CacheBudget {
   bool is_given = true;
 };
 
-/// What all caches of one client hold: each page once, however many caches share it. If there is no
-/// room for more, caches that are idle are cut back: by the contract of LanguageModel::next_logits
-/// what is computed again has the bits that it had, so that this costs time alone.
+/// The bytes that all caches of one client hold: each page once, however many caches share it. If
+/// there is no room for more, caches that are idle are cut back: by the contract of
+/// LanguageModel::next_logits what is computed again has the bits that it had, so that this costs
+/// time alone.
 ///
 /// A cache that was made empty stays whole, a prompt's for instance. What was forked from one can
 /// be cut back to where it left it.
@@ -45,7 +46,7 @@ class CacheAccount {
     if (budget_.bytes == 0 || held_ < budget_.bytes) budget_ = {held_ + (held_ == 0), false};
   }
 
-  /// Whether a cache is to be left alone.
+  /// True if a cache is to be left alone.
   using Spared = std::function<bool(const Cache&)>;
   /// Cuts caches back until there is room for so many bytes, the longest idle first: of all first
   /// what no other cache holds, the suffixes of records whose proposals are being drawn, then the
@@ -91,7 +92,7 @@ class CountedCache : public Cache {
   /// Cuts the cache back to so many tokens, or a few less.
   void cut_to(std::size_t length) {
     cut_back(length);
-    // What is computed again below this is its own.
+    // Tokens below this that are computed again are its own.
     whole_ = std::min(whole_, this->length());
   }
 

@@ -40,8 +40,8 @@ std::vector<std::vector<TokenId>> drawn(CountedModel& model, const DrawSettings&
   return collected.answers;
 }
 
-/// What one record of the first prompt needs: the least that the memory must hold. And what its run
-/// is expected to need, of three records.
+/// The bytes that one record of the first prompt needs: the least that the memory must hold. And
+/// what its run is expected to need, of three records.
 constexpr std::size_t one_record = 70 + 100;
 constexpr std::size_t one_run = 70 + 3 * 100;
 
@@ -127,14 +127,14 @@ TEST_CASE("a run that is held back by memory says so once, in one line") {
   };
   run({});
   CHECK(remarks.empty());
-  const WithPlantedFault small({{}, 2 * 60 * token});
+  const WithPlantedFault small({{}, 2 * 25 * token});
   run({});
   REQUIRE(remarks.size() == 1);
   CHECK_THAT(remarks.front(), Catch::Contains("of 64 samples are under way at once"));
-  CHECK_THAT(remarks.front(), Catch::Contains("5.72 MiB, half of the memory that was free"));
+  CHECK_THAT(remarks.front(), Catch::Contains("2.38 MiB, half of the memory that was free"));
   // Who gives a budget knows of it.
   JobLayout given;
-  given.session.cache_memory = 60 * token;
+  given.session.cache_memory = 25 * token;
   run(given);
   CHECK(remarks.size() == 1);
 }

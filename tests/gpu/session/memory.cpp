@@ -1,5 +1,5 @@
-// Any memory that holds one record gives the same bytes: what is dropped for want of it is computed
-// again.
+// Any memory that holds one record gives the same bytes: keys and values dropped for want of it are
+// computed again.
 #include "gpu/device/planted_fault.hpp"
 #include "tests/gpu/llm/transformer/recurrent_model.hpp"
 #include "tests/gpu/session/counted_model.hpp"
@@ -55,7 +55,7 @@ std::size_t least_bytes(const LanguageModel& model, const SampleRequest& request
          cache_bytes_of_rows(model, prompt, request.plan.stages.back().horizon, 1);
 }
 
-/// What all its records and proposals can come to hold.
+/// The most bytes that all its records and proposals can come to hold.
 std::size_t most_bytes(const LanguageModel& model, const SampleRequest& request) {
   const std::size_t prompt = request.prompt.size();
   return model.cache_bytes(prompt) +

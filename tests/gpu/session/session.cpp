@@ -557,7 +557,7 @@ TEST_CASE("what cannot be asked is refused at once", "[session]") {
   refused([](SampleRequest& r) { r.stop = {"a"}; }, {"stop", "no text"});
   refused([](SampleRequest& r) { r.stop = {""}; }, {"stop", "empty"});
   refused([](SampleRequest& r) { r.prompt = {7}; }, {"token 7", "below 7"});
-  refused([](SampleRequest& r) { r.prompt = {1, 1, 1, 1, 1}; }, {"cache memory", "the request"});
+  refused([](SampleRequest& r) { r.prompt.assign(10, 1); }, {"cache memory", "the request"});
   CHECK_FALSE(session.step());
   CHECK(heard.calls == 0);
 }

@@ -117,7 +117,9 @@ std::unique_ptr<Cache> PagedCache::fork(std::size_t length) const {
     share_first(*state_pool_, states_, states_for(copy->computed_), copy->states_);
   }
   share_first(*pool_, pages_, pages_for(copy->computed_), copy->pages_);
-  copy->join_as_fork(*this, length);
+  // A page, or a state, that a fork has begun does not belong to the cache that stays whole.
+  const std::size_t grid = state_pool_ ? state_tokens : page_tokens;
+  copy->join_as_fork(*this, whole() == 0 ? length : length / grid * grid);
   return copy;
 }
 

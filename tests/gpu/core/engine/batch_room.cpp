@@ -100,7 +100,7 @@ TEST_CASE("a record that does not fit alone fails, and no other") {
   require_bad_input([&] { std::rethrow_exception(little.failures[0]); },
                     {"cache memory", "250 bytes cannot hold a text of 26 tokens"});
   CHECK(little.account->most_held() <= prompt_bytes + 5 * token_bytes);
-  // Where nobody gave the memory, it is drawn all the same.
+  // Where the memory was not given, it is drawn all the same.
   Extended guessed({prompt_bytes + 5 * token_bytes, false}, 3);
   guessed.add(9);
   while (guessed.engine.step()) {

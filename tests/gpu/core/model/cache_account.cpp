@@ -1,4 +1,4 @@
-// What caches hold, and which of them are cut back, held against sets of tokens and a walk over all
+// Caches and the order in which they are cut back, compared with sets of tokens and a walk over all
 // of them.
 #include "gpu/core/model/cache_account.hpp"
 

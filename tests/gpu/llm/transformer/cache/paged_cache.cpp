@@ -216,7 +216,7 @@ TEST_CASE("a cache is cut back to whole pages that others hold, and each page co
   CHECK(x.bytes_to_reach(100) == 6 * page);
   extend(x, 100, 1);
   held_is(8);
-  // The proposal shares three pages, and copies the last of them when it goes on.
+  // The proposal shares three pages, and copies the last of them when it grows.
   const auto proposal = x.fork(40);
   auto& y = dynamic_cast<PagedCache&>(*proposal);
   held_is(8);
@@ -230,7 +230,7 @@ TEST_CASE("a cache is cut back to whole pages that others hold, and each page co
   held_is(4);
   x.drop_unshared();
   CHECK(x.length() == 32);
-  // What its proposal holds is not given back by it.
+  // It gives back no page that its proposal holds.
   x.drop_own();
   CHECK(x.length() == 16);
   CHECK(x.pages().size() == 1);
