@@ -13,10 +13,18 @@ namespace tempera::lab {
 
 using reference::Rational;
 
+namespace {
+
+std::string chance_of(const std::string& kernel) {
+  return kernel + " is no function of its draws: ";
+}
+
+}  // namespace
+
 KernelLottery::KernelLottery(std::string kernel, WalkOrder order, const Rational& cut,
                              WayToMerge to)
     : kernel_(std::move(kernel)),
-      walk_(kernel_ + " is no function of its draws: the same draws led to other weights", order),
+      walk_(chance_of(kernel_) + "the same draws led to other weights", order),
       cut_(cut.convert_to<double>()),
       to_(std::move(to)) {}
 
@@ -48,7 +56,7 @@ std::size_t KernelLottery::draw(const std::vector<Rational>& weights) {
     return winner;
   }
   if (merges_ < to_.merges)
-    throw NotEnumerable(kernel_ + " is no function of its draws: it has not come to a merge again");
+    throw NotEnumerable(chance_of(kernel_) + "it has not come to a merge again");
   const bool is_endless = winners_.size() == most_kernel_draws;
   if (is_endless && cut_ == 0.0)
     refuse("draws without end: " + std::to_string(most_kernel_draws) + " draws on one path",
@@ -88,7 +96,7 @@ WayToMerge KernelLottery::way() const {
 
 bool KernelLottery::next_path() {
   if (!walk_.is_at_end())
-    throw NotEnumerable(kernel_ + " is no function of its draws: after the draws " + draws() +
+    throw NotEnumerable(chance_of(kernel_) + "after the draws " + draws() +
                         " it drew more, and then no more");
   winners_.clear();
   so_far_ = 1.0;
@@ -116,7 +124,7 @@ struct PathEnd {
   bool operator==(const PathEnd&) const = default;
 };
 
-/// What the paths of a walk come to, and the ways to the merges at which they go on.
+/// Where the paths of a walk end, and the ways to the merges that they come to.
 struct KernelPaths {
   PathEnds ends;
   std::map<std::string, WayToMerge> ways;
@@ -187,7 +195,7 @@ class KernelWalk {
 
   /// Walks all paths once more. @throw NotEnumerable if one ends elsewhere
   void again(WalkOrder order, const PathEnds& before_all) const {
-    const std::string chance = kernel_ + " is no function of its draws: ";
+    const std::string chance = chance_of(kernel_);
     KernelLottery again = lottery(order);
     PathEnds now;
     std::size_t run = 0;

@@ -33,7 +33,7 @@ class KernelLottery {
  public:
   /// Ends a path whose mass is lost.
   struct PathLost {};
-  /// Ends a path that goes on at a merge.
+  /// Ends a path that comes to a merge.
   struct PathMerged {};
   /// @param kernel names it in messages
   /// @param cut the probability below which a path that draws on and on is lost; 0 for never
@@ -52,7 +52,7 @@ class KernelLottery {
   /// @throw PathMerged: what follows a key is walked by itself, once
   void merge(const std::string& key);
 
-  /// The merge at which the path just run goes on, also if its kernel caught that.
+  /// The merge at which the path just run ended, also if its kernel caught that.
   const std::optional<std::string>& merged() const { return merged_; }
   /// The way to that merge.
   WayToMerge way() const;
@@ -90,7 +90,7 @@ void enumerate_exactly(const std::function<void(KernelLottery&)>& program,
                        const std::function<void(const reference::Rational&)>& outcome);
 
 /// Where a step goes: every path is run, forwards and backwards in turn, so that none of them has
-/// the same path before it twice. What follows a merge is walked once for each key, and where paths
+/// the same path before it twice. Paths behind a merge are walked once for each key, and where they
 /// go round by merges the law is solved for.
 /// @param judged names the states of messages
 /// @param kernel "the step from (a e)", in messages

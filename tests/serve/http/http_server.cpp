@@ -604,7 +604,7 @@ TEST_CASE("A body that its handler has read gives its bytes back while its answe
   for (Tcp::socket& reader : readers)
     CHECK(read_until(reader, "later").ends_with("\r\n\r\n0 later"));
   CHECK(read_until(holder, "later").ends_with("\r\n\r\n3000 later"));
-  // What was given back early is not given back once more with the answer.
+  // Bytes that were given back early are not given back once more with the answer.
   for (int i = 0; i < 2; ++i) {
     send(holder, post("/later", body) + std::string(body, 'a'));
     CHECK(read_until(holder, "later").starts_with("HTTP/1.1 200"));

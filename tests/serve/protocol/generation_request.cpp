@@ -72,7 +72,7 @@ TEST_CASE("each limit of a request is taken at its bound and refused one past it
                                 .open_horizon = 6,
                                 .top_logprobs = 2,
                                 .prompt_bytes = 11};
-  // What the refusal begins with; empty if there is none.
+  // The beginning of the refusal; empty without one.
   const auto refusal = [&](bool is_chat, const json& fields) -> std::string {
     json body = is_chat ? json{{"messages", {{{"role", "user"}, {"content", "Hi"}}}}}
                         : json{{"prompt", "Hi"}};
