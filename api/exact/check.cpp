@@ -27,6 +27,7 @@ class WalkedLottery final : public Lottery {
     for (const auto& weight : weights) list.push_back(exact::rational(weight));
     return walk_.draw(list);
   }
+  void merge(const std::string& key) override { walk_.merge(key); }
 
  private:
   lab::KernelLottery& walk_;
@@ -203,6 +204,8 @@ std::string difference_from(const Program& program, const lab::OtherLaw& other,
 }
 
 }  // namespace
+
+void Lottery::merge(const std::string& /*key*/) {}
 
 bool Lottery::happens(const exact::Fraction& probability) {
   return draw({probability, exact::Fraction(1) - probability}) == 0;

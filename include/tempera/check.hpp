@@ -34,6 +34,10 @@ class Lottery {
   /// Whether an event of this probability happens.
   /// @throw BadInput if it is not from 0 to 1
   bool happens(const exact::Fraction& probability);
+  /// Says that what follows is a function of `key` and of later draws, such as at the beginning of
+  /// each try of a rejection sampler: it is followed once for each key, and where tries go round
+  /// their law is solved for exactly. Any exception that it throws must pass
+  virtual void merge(const std::string& key);
 };
 
 /// What a kernel is judged on: a model, a horizon T, and the powers of its target Π_k p0^α_k
@@ -79,7 +83,8 @@ struct Verdict {
 /// @param within how far a mass or flow may be off and still count as equal, and what may be lost
 /// from a state on paths that draw without end, such as those of a rejection sampler: a path that
 /// has drawn more than 40 times and has a probability below within / 2^20 is lost, and so is one of
-/// more than 1,000 draws. Lost mass may belong to any state; more than 2,000 such paths are refused
+/// more than 1,000 draws. Lost mass may belong to any state; more than 2,000 such paths are
+/// refused. Tries that are merged (Lottery::merge) lose nothing
 /// @throw BadInput for a case with too many states, for a kernel that is no function of its state
 /// and draws or loses more than `within`, and for draws from weights that make no law
 Verdict judge(const Kernel& kernel, const Case& judged, const exact::Fraction& within = 0);

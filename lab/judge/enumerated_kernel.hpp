@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,22 +14,32 @@ namespace tempera::lab {
 
 /// The most draws on one path of a kernel in C++; one that draws more is taken to draw for ever.
 inline constexpr std::size_t most_kernel_draws = 1000;
-/// The most paths from a state that may be lost: where each try can fail in several ways, the paths
-/// of a sampler that tries on and on grow by that factor with each.
+/// The most paths from a state, or from a merge, that may be lost: where each try can fail in
+/// several ways and none is merged, the paths of a sampler that tries on and on grow by that factor
+/// with each.
 inline constexpr std::size_t most_lost_paths = 2000;
 /// How often a row of a kernel is walked, at least twice, until its paths have been run this often
 /// altogether: chance that decides on few paths shows in few runs.
 inline constexpr std::size_t fewest_kernel_runs = 64;
+
+/// The way to a merge: the winners of the draws before it, and how many merges are passed.
+struct WayToMerge {
+  std::vector<std::size_t> winners;
+  std::size_t merges = 0;
+};
 
 /// Where a kernel in C++ draws while its paths are walked, with fractions of any size.
 class KernelLottery {
  public:
   /// Ends a path whose mass is lost.
   struct PathLost {};
-
+  /// Ends a path that comes to a merge.
+  struct PathMerged {};
   /// @param kernel names it in messages
   /// @param cut the probability below which a path that draws on and on is lost; 0 for never
-  KernelLottery(std::string kernel, WalkOrder order, const reference::Rational& cut = 0);
+  /// @param to where the walk begins: each path goes this way first
+  KernelLottery(std::string kernel, WalkOrder order, const reference::Rational& cut = 0,
+                WayToMerge to = {});
   /// Index i with probability weights[i] / Σ weights.
   /// @throw BadInput if a weight is below 0, none is above 0, or the path draws without end and
   /// none may be lost
@@ -36,8 +48,16 @@ class KernelLottery {
   std::size_t draw(const std::vector<reference::Rational>& weights);
   /// Whether an event happens. @throw BadInput if the probability is not from 0 to 1
   bool happens(const reference::Rational& probability);
+  /// Says that what follows is a function of `key` and of later draws.
+  /// @throw PathMerged: what follows a key is walked by itself, once
+  void merge(const std::string& key);
 
-  /// The probability of the path just run.
+  /// The merge at which the path just run ended, also if its kernel caught that.
+  const std::optional<std::string>& merged() const { return merged_; }
+  /// The way to that merge.
+  WayToMerge way() const;
+
+  /// The probability of the path just run, from where the walk begins.
   reference::Rational probability() const { return walk_.probability(); }
   std::size_t depth() const { return walk_.depth(); }
   /// True if the path just run is lost, also if its kernel caught that.
@@ -59,6 +79,10 @@ class KernelLottery {
   /// off, alike in every order of the walk. The mass that is lost so is counted exactly.
   double so_far_ = 1.0;
   bool is_lost_ = false;
+  WayToMerge to_;
+  std::size_t passed_ = 0;  ///< winners of to_ that the path has had
+  std::size_t merges_ = 0;  ///< that the path has come to
+  std::optional<std::string> merged_;
 };
 
 /// Runs `program` once for each path, and after each hands its exact probability to `outcome`.
@@ -66,7 +90,8 @@ void enumerate_exactly(const std::function<void(KernelLottery&)>& program,
                        const std::function<void(const reference::Rational&)>& outcome);
 
 /// Where a step goes: every path is run, forwards and backwards in turn, so that none of them has
-/// the same path before it twice.
+/// the same path before it twice. Paths behind a merge are walked once for each key, and where they
+/// go round by merges the law is solved for.
 /// @param judged names the states of messages
 /// @param kernel "the step from (a e)", in messages
 /// @param within what may be lost on paths that draw without end: it is the row's at lost_state

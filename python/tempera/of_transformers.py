@@ -399,11 +399,19 @@ def _is_attention(layer: Any) -> bool:
     return type(layer).__name__ in ("DynamicLayer", "DynamicSlidingWindowLayer")
 
 
+def _clock(date: Any) -> Any:
+    """Returns the function that a chat template calls for the date. Raises BadInput for another text."""
+    try:
+        return datetime.datetime.fromisoformat(date).strftime
+    except (TypeError, ValueError):
+        raise BadInput("chat_template_kwargs.strftime_now", f"{date!r} is not a date", 'give a text such as "2026-11-28"') from None
+
+
 class _TokenizerText(CalledText):
     def __init__(self, tokenizer: Any, size: int) -> None:
         def chat(messages: list[dict[str, str]], **arguments: Any) -> Any:
             if "strftime_now" in arguments:
-                arguments["strftime_now"] = datetime.datetime.fromisoformat(arguments["strftime_now"]).strftime
+                arguments["strftime_now"] = _clock(arguments["strftime_now"])
             found = tokenizer.apply_chat_template(messages, add_generation_prompt=True, tokenize=True, return_dict=False, **arguments)
             return found[0] if found and isinstance(found[0], list) else found
 

@@ -220,6 +220,94 @@ TEST_CASE("rejection samplers of unbounded length are judged, within what may be
                     Catch::Contains("draws without end on more than 2000 paths"));
 }
 
+TEST_CASE("a sampler whose tries fail in many ways is judged exactly where they are merged") {
+  // Records of p0, token by token, each kept with p0 to the exponent: every record is a way to
+  // fail.
+  const auto sampler = [](int exponent, bool forgives = false) -> Program {
+    return [=](const Case& judged, Lottery& lottery) -> Record {
+      const Law p0 = answer_law({judged.model, judged.horizon, {1}});
+      std::vector<Record> records;
+      std::vector<Fraction> weights;
+      for (const auto& [record, probability] : p0) {
+        records.push_back(record);
+        weights.push_back(probability);
+      }
+      for (;;) {
+        try {
+          lottery.merge("try");
+        } catch (...) {
+          if (!forgives) throw;
+        }
+        const std::size_t winner = lottery.draw(weights);
+        Fraction kept = 1;
+        for (int i = 0; i < exponent; ++i) kept = kept * weights[winner];
+        if (lottery.happens(kept)) return records[winner];
+      }
+    };
+  };
+  const auto kernel = [](const Program& program) -> Kernel {
+    return [=](const Case& judged, const State&, Lottery& lottery) -> State {
+      return {program(judged, lottery)};
+    };
+  };
+  for (const std::string& name : small) {
+    CAPTURE(name);
+    for (const int power : {2, 3}) {
+      const Case judged = case_of(name, 2, power);
+      CHECK(fault(sampler(power - 1), judged).empty());
+      CHECK(fault(sampler(power - 1, true), judged).empty());
+      CHECK(fault(sampler(power), judged) != "");
+      CHECK(fault(kernel(sampler(power - 1)), judged).empty());
+      CHECK(fault(kernel(sampler(power)), judged) != "");
+      CHECK(answer_law(sampler(power - 1), judged) == answer_law(judged));
+    }
+  }
+}
+
+TEST_CASE("the law behind a merge is that of every path, whichever leads there") {
+  // A walk on three places that ends at each with its own probability, then a fair last draw.
+  const auto walk = [](bool merges) -> Program {
+    return [=](const Case& judged, Lottery& lottery) -> Record {
+      std::size_t steps = 0;
+      for (std::size_t place = lottery.draw({1, 2, 3}); !lottery.happens(Fraction(1, place + 2));
+           place = (place + lottery.draw({2, 1})) % 3, ++steps) {
+        if (merges)
+          lottery.merge("at " + std::to_string(place) + " after " + std::to_string(steps));
+        if (steps == 4) break;
+      }
+      if (merges) lottery.merge("end");
+      const Law p0 = answer_law({judged.model, judged.horizon, {1}});
+      std::vector<Fraction> weights;
+      for (const auto& [record, probability] : p0) weights.push_back(probability);
+      return std::next(p0.begin(), static_cast<std::ptrdiff_t>(lottery.draw(weights)))->first;
+    };
+  };
+  const Case judged = case_of("four_state");
+  CHECK(answer_law(walk(true), judged) == answer_law(walk(false), judged));
+  // Tries that never end are lost, and chance of its own is found behind a merge, too.
+  const Program round = [](const Case&, Lottery& lottery) -> Record {
+    for (;;) {
+      lottery.merge("round");
+      lottery.draw({1, 1});
+    }
+  };
+  CHECK_THROWS_WITH(answer_law(round, judged), Catch::Contains("draws without end"));
+  const auto count = std::make_shared<int>(0);
+  const Program remembers = [count](const Case& one, Lottery& lottery) -> Record {
+    lottery.merge("first");
+    const Law p0 = answer_law({one.model, one.horizon, {1}});
+    lottery.draw({1, 1});
+    return ++*count % 3 == 0 ? p0.begin()->first : std::prev(p0.end())->first;
+  };
+  CHECK_THROWS_WITH(answer_law(remembers, judged), Catch::Contains("function of its draws"));
+  const Program forgets = [count](const Case& one, Lottery& lottery) -> Record {
+    if (++*count % 2 == 0) lottery.merge("seldom");
+    lottery.draw({1, 1});
+    return answer_law({one.model, one.horizon, {1}}).begin()->first;
+  };
+  CHECK_THROWS_WITH(answer_law(forgets, judged), Catch::Contains("function of its draws"));
+}
+
 TEST_CASE("a kernel is judged at every power up to 64") {
   for (const std::string& name : small)
     for (const int power : {16, 63, 64}) {

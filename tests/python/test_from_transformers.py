@@ -229,7 +229,8 @@ class Tokenizer:
 
     def apply_chat_template(self, messages, add_generation_prompt, tokenize, return_dict, **more):
         assert add_generation_prompt and tokenize and not return_dict
-        return [1, len(messages), 7 if more.get("enable_thinking") else 8]
+        day = more["strftime_now"]("%d") if "strftime_now" in more else "0"
+        return [1, len(messages), 7 if more.get("enable_thinking") else 8, *([int(day)] if int(day) else [])]
 
 
 def test_a_tokenizer_writes_texts_and_conversations(models):
@@ -240,6 +241,18 @@ def test_a_tokenizer_writes_texts_and_conversations(models):
     messages = [{"role": "user", "content": "x"}]
     assert [one.tokens for one in model.sample(messages, **wishes)] == [one.tokens for one in model.sample([1, 1, 8], **wishes)]
     assert [one.tokens for one in model.sample(messages, thinking=True, **wishes)] == [one.tokens for one in model.sample([1, 1, 7], **wishes)]
+
+
+def test_the_date_of_a_conversation_is_a_date(models):
+    model = tempera.Model.from_transformers(models["Llama"], Tokenizer())
+    messages = [{"role": "user", "content": "x"}]
+    asked = {"seed": 1, **PPT}
+    dated = model.sample(messages, chat_template_kwargs={"strftime_now": "2026-11-09"}, **asked)
+    assert [one.tokens for one in dated] == [one.tokens for one in model.sample([1, 1, 8, 9], **asked)]
+    for wrong in ("today", "", "2026-13-01", 5, ["2026-11-09"], True):
+        with pytest.raises(tempera.BadInput, match="^chat_template_kwargs.strftime_now: .*is not a date") as caught:
+            model.sample(messages, chat_template_kwargs={"strftime_now": wrong}, **asked)
+        assert "\n" not in str(caught.value)
 
 
 def test_what_is_no_decoder_is_refused(models):

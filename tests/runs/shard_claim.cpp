@@ -1,13 +1,17 @@
 #include "runs/shard_claim.hpp"
 
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <csignal>
 #include <fstream>
+#include <sstream>
 #include <thread>
+#include <utility>
 
 #include "runs/shard_environment.hpp"
 #include "tests/runs/shard_runs.hpp"
@@ -46,6 +50,49 @@ int dead_process() {
   return process;
 }
 
+/// A process of ours whose name looks like the end of a name and a state, and when it began, in the
+/// system's unit. If it is to end, it has ended, and its exit code has not been asked for yet.
+class OddProcess {
+ public:
+  explicit OddProcess(bool is_to_end) {
+    std::array<int, 2> ends{};
+    REQUIRE(::pipe(ends.data()) == 0);
+    number_ = ::fork();
+    if (number_ == 0) {
+      ::close(ends[1]);
+      ::prctl(PR_SET_NAME, "a) Z 1 (b) S");
+      char byte = 0;
+      while (::read(ends[0], &byte, 1) > 0) {
+      }
+      ::_exit(0);
+    }
+    ::close(ends[0]);
+    writer_ = ends[1];
+    // The name has at most 15 bytes and the fields after it no bracket: the last one ends it.
+    std::ifstream in("/proc/" + std::to_string(number_) + "/stat");
+    std::string line;
+    std::getline(in, line);
+    std::istringstream fields(line.substr(line.rfind(')') + 1));
+    for (int i = 3; i <= 22; ++i) fields >> start_;  // the fields' own numbers
+    if (!is_to_end) return;
+    ::close(std::exchange(writer_, -1));
+    siginfo_t ended{};
+    ::waitid(P_PID, static_cast<id_t>(number_), &ended, WEXITED | WNOWAIT);
+  }
+  ~OddProcess() {
+    if (writer_ >= 0) ::close(writer_);
+    ::waitpid(number_, nullptr, 0);
+  }
+  OddProcess(const OddProcess&) = delete;
+  OddProcess& operator=(const OddProcess&) = delete;
+  nlohmann::json claim() const { return {{"process", number_}, {"start", start_}}; }
+
+ private:
+  int number_ = 0;
+  int writer_ = -1;
+  std::string start_;
+};
+
 /// Who has made a claim, and what becomes of whoever wants the shard.
 struct Owner {
   const char* name;
@@ -62,7 +109,11 @@ std::vector<Owner> owners() {
     claim.update(changes);
     return claim;
   };
+  static const OddProcess ended(true);
+  static const OddProcess alive(false);
   return {{"ended", with({{"system", "another"}, {"has_ended", true}}), false, true},
+          {"ended, and not waited for", with(ended.claim()), false, true},
+          {"here and silent, of an odd name", with(alive.claim()), false, false},
           {"dead", with({{"process", dead_process()}, {"start", "1"}}), false, true},
           {"dead, its number another process's", with({{"start", "1"}}), false, true},
           {"far and silent", with({{"system", "another"}}), false, false},

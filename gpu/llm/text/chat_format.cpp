@@ -154,13 +154,19 @@ std::string ChatFormat::render(std::span<const ChatMessage> messages,
   if (source_.find("developer") == std::string::npos)
     for (ChatMessage& turn : turns)
       if (turn.role == "developer") turn.role = "system";
-  if (family_ != nullptr && arguments.says_thinking_alone() && !family_->thinks())
-    throw BadInput("--thinking", "has no effect on " + std::string(name()) + "'s conversations",
-                   "leave it out");
-  if (auto text = render_family(turns, arguments)) return *std::move(text);
+  // To ask a model that never thinks not to think changes nothing.
+  const bool is_without_effect =
+      family_ != nullptr && arguments.says_thinking_alone() && !family_->thinks();
+  if (is_without_effect && *arguments.thinking())
+    throw BadInput("enable_thinking",
+                   "has no effect on " + std::string(name()) + "'s conversations",
+                   "leave it out (thinking and --thinking are its other names)");
+  const ChatArguments none;
+  const ChatArguments& said = is_without_effect ? none : arguments;
+  if (auto text = render_family(turns, said)) return *std::move(text);
   auto tokens = nlohmann::ordered_json::object();
   for (const auto& [token, text] : tokens_) tokens[token] = replace_invalid_utf8(text);
-  return render_template({source_, digest_, tokens.dump(), is_tested(), arguments}, turns, where,
+  return render_template({source_, digest_, tokens.dump(), is_tested(), said}, turns, where,
                          where_);
 }
 

@@ -46,7 +46,7 @@ std::string on_one_line(std::string text) {
   for (std::size_t i = 1; i < names.size(); ++i)
     known += (known.empty() ? "" : ", ") + names[i].get<std::string>();
   if (name == "enable_thinking")
-    throw BadInput("--thinking", "has no effect on the model's conversations",
+    throw BadInput("enable_thinking", "has no effect on the model's conversations",
                    "leave it out" + (known.empty() ? "" : "; its template reads " + known));
   throw BadInput("chat_template_kwargs." + name, "the model's chat template never reads it",
                  "leave it out" + (known.empty() ? "" : "; it reads " + known));

@@ -10,8 +10,9 @@ check::Kernel kernel_of(const nb::callable& step) {
     const auto draw = nb::cpp_function([&lottery](const std::vector<std::string>& weights) {
       return lottery.draw(fractions(weights));
     });
-    return nb::cast<check::State>(
-        step(nb::cast(judged.model), judged.horizon, texts(judged.powers), nb::cast(state), draw));
+    const auto merge = nb::cpp_function([&lottery](const std::string& key) { lottery.merge(key); });
+    return nb::cast<check::State>(step(nb::cast(judged.model), judged.horizon, texts(judged.powers),
+                                       nb::cast(state), draw, merge));
   };
 }
 

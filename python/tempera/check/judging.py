@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Union
 from tempera import _exact
 from tempera.errors import BadInput
 from tempera.exact import Exact, FiniteModel, Matrix, _checked_model, _listed, _size, _text, fraction
+from tempera.wishes import text
 
 if TYPE_CHECKING:
     from tempera.model import Model
@@ -24,8 +25,9 @@ State = Sequence[Record]
 class Lottery:
     """Where every decision of a kernel is drawn. There must be no other source of chance."""
 
-    def __init__(self, draw: Callable[[list[str]], int]) -> None:
+    def __init__(self, draw: Callable[[list[str]], int], merge: Callable[[str], None]) -> None:
         self._draw = draw
+        self._merge = merge
 
     def draw(self, weights: Sequence[Exact]) -> int:
         """Index i with probability weights[i] / Σ weights. None is negative, and one is positive."""
@@ -35,6 +37,13 @@ class Lottery:
         """Whether an event of this probability, from 0 to 1, happens."""
         exact = fraction(probability)
         return self.draw([exact, 1 - exact]) == 0
+
+    def merge(self, key: str) -> None:
+        """Says that what follows is a function of `key` and of later draws, as at the beginning of each try of a rejection sampler.
+
+        It is followed once for each key, and where tries go round their law is solved for exactly. Its exception must pass.
+        """
+        self._merge(text("key", key))
 
 
 @dataclass(frozen=True)
@@ -82,10 +91,15 @@ class Failure:
 
 def _kernel(step: Step) -> Callable[..., list[list[int]]]:
     def run(
-        model: _exact.FiniteModel, horizon: int, powers: list[str], state: list[list[int]], draw: Callable[[list[str]], int]
+        model: _exact.FiniteModel,
+        horizon: int,
+        powers: list[str],
+        state: list[list[int]],
+        draw: Callable[[list[str]], int],
+        merge: Callable[[str], None],
     ) -> list[list[int]]:
         case = Case(FiniteModel._of(model), horizon, tuple(map(Fraction, powers)))
-        after = step(case, tuple(tuple(record) for record in state), Lottery(draw))
+        after = step(case, tuple(tuple(record) for record in state), Lottery(draw, merge))
         return [[int(token) for token in record] for record in after]
 
     return run

@@ -181,3 +181,27 @@ def test_bad_input_is_one_line(tmp_path):
         with pytest.raises(tempera.BadInput) as error:
             build()
         assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("model", ["four_state", "unequal_lengths", "several_terminals", "zero_probabilities"])
+@pytest.mark.parametrize("power", [2, 3])
+def test_a_kernel_whose_tries_fail_in_many_ways_is_judged_where_they_are_merged(model, power):
+    """Each record of p0 is kept with p0 to an exponent; each is a way to fail."""
+    judged = exact.FiniteModel.open(TREE / f"toy_models/{model}.json")
+
+    def kernel(exponent, key):
+        def step(case, state, lottery):
+            law = case.model.base_law(case.horizon)
+            while True:
+                lottery.merge(key)
+                drawn = lottery.draw(law.fractions)
+                if lottery.happens(law.fractions[drawn] ** exponent):
+                    return [[case.model.vocabulary.index(name) for name in law.states[drawn].split()]]
+
+        return step
+
+    assert check.fault(kernel(power - 1, "try"), judged, powers=[power]) == ""
+    assert check.fault(kernel(power, "try"), judged, powers=[power]) != ""
+    for wrong in (1, None, b"try", "\ud800"):
+        with pytest.raises(tempera.BadInput, match="^key: "):
+            check.fault(kernel(power - 1, wrong), judged, powers=[power])

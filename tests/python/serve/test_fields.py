@@ -198,10 +198,15 @@ def test_an_assistants_turn_may_be_empty(chat_server):
 
 
 def test_enable_thinking_is_thinking(server, chat_server):
-    """A family that leaves nothing open refuses both in the same words; generation_request.cpp sees what the others get."""
-    wishes = ({"chat_template_kwargs": {"enable_thinking": False}}, {"tempera": {"thinking": False}})
-    refusals = [chat_server.ask("/v1/chat/completions", {"messages": [{"role": "user", "content": "Hi"}], **wish}) for wish in wishes]
-    assert refusals[0] == refusals[1] and refusals[0][0] == 400 and "thinking" in refusals[0][1]["error"]["message"], refusals
+    """A family that never thinks takes a "no" as nothing, and refuses a "yes" in the same words; generation_request.cpp sees what others get."""
+    asked = {"messages": [{"role": "user", "content": "Hi"}], "max_tokens": 4, "seed": 1}
+    both = lambda thinks: ({"chat_template_kwargs": {"enable_thinking": thinks}}, {"temperature": 1, "tempera": {"thinking": thinks, "sampler": "standard"}})
+    refusals = [chat_server.ask("/v1/chat/completions", {**asked, **wish}) for wish in both(True)]
+    assert refusals[0] == refusals[1] and refusals[0][0] == 400, refusals
+    assert refusals[0][1]["error"]["param"] == "enable_thinking" and "has no effect" in refusals[0][1]["error"]["message"], refusals
+    answers = [chat_server.ask("/v1/chat/completions", {**asked, **wish}) for wish in ({}, *both(False))]
+    assert [status for status, _ in answers] == [200] * 3, answers
+    assert len({answer["choices"][0]["message"]["content"] for _, answer in answers}) == 1, answers
     body = {"messages": [{"role": "user", "content": "4+7?"}]}
     for kwargs, param in (({"enable_thinking": "no"}, "chat_template_kwargs.enable_thinking"), (5, "chat_template_kwargs")):
         status, answer = server.ask("/v1/chat/completions", {**body, "chat_template_kwargs": kwargs})

@@ -185,6 +185,21 @@ TEST_CASE("pages, metadata and boundaries are taken up to their bounds", "[serve
   for (const std::size_t taken : {0U, 16U}) CHECK_FALSE(refuses(batch(taken)));
   CHECK(refuses(batch(17)));
 
+  // A name is cut, and not refused: it is for people alone.
+  for (const std::size_t letters : {1U, 255U, 256U, 257U, 5000U}) {
+    HttpRequest request;
+    request.method = "POST";
+    request.path = "/v1/files";
+    request.content_type = "multipart/form-data; boundary=b";
+    request.body =
+        "--b\r\nContent-Disposition: form-data; name=\"purpose\"\r\n\r\nbatch\r\n"
+        "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"" +
+        std::string(letters, 'n') + "\"\r\n\r\n{}\r\n--b--";
+    const json file = json::parse(answer_batch_request(batches, request)->body);
+    CHECK(file["filename"] == std::string(std::min<std::size_t>(letters, 256), 'n'));
+    CHECK(file["bytes"] == 2);
+  }
+
   const auto parts_of = [](std::size_t boundary, std::size_t parts) {
     const std::string mark(boundary, 'b');
     std::string body;

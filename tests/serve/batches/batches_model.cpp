@@ -580,6 +580,82 @@ TEST_CASE("of batches that wait the one that was made first begins first, also a
   while (!machine->batches.find(later)->is_over()) go_on(*machine, 1);
 }
 
+TEST_CASE("lists have what was made last at their beginning, also after a restart", "[serve]") {
+  const test::TemporaryFolder folder;
+  auto machine = machine_of(*versions()[0], folder);
+  // In no order of their names, and two of one second.
+  const std::vector<std::int64_t> times{1'700'000'003, 1'700'000'001, 1'700'000'004, 1'700'000'002,
+                                        1'700'000'002};
+  std::vector<std::string> batches;
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    batches.push_back(make_batch(*machine, {body_of(1)}).id);
+    machine->batches.files().put({.id = "file-at-" + std::to_string(i),
+                                  .filename = "in.jsonl",
+                                  .purpose = "batch",
+                                  .created = times[i]},
+                                 "{}");
+  }
+  machine.reset();
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    const auto file = folder / "kept" / "batches" / batches[i] / "config.json";
+    json config = json::parse(read_whole(file));
+    config["created_at"] = times[i];
+    std::ofstream(file) << config.dump() << '\n';
+  }
+  for (int start = 0; start < 2; ++start) {
+    machine = machine_of(*versions()[0], folder);
+    const auto are_in_order = [&](const auto& list) {
+      return std::is_sorted(list.begin(), list.end(), [](const auto& a, const auto& b) {
+        return a.created > b.created || (a.created == b.created && a.id < b.id);
+      });
+    };
+    const std::vector<Batch> shown = machine->batches.list();
+    CHECK(shown.size() == times.size());
+    CHECK(are_in_order(shown));
+    CHECK(shown.front().id == batches[2]);
+    std::vector<StoredFile> files = machine->batches.files().list();
+    std::erase_if(files, [](const StoredFile& file) { return !file.id.starts_with("file-at-"); });
+    CHECK(files.size() == times.size());
+    CHECK(are_in_order(files));
+    CHECK(files.front().id == "file-at-2");
+    CHECK(files.front().created == times[2]);
+    machine.reset();
+  }
+}
+
+TEST_CASE("a batch whose input is gone holds no other, and is drawn once the input is there again",
+          "[serve]") {
+  const std::size_t gone = GENERATE(std::size_t{0}, std::size_t{1}, std::size_t{2});
+  const test::TemporaryFolder folder;
+  auto machine = machine_of(*versions()[0], folder);
+  std::vector<std::string> ids;
+  for (int i = 1; i <= 3; ++i) {
+    const std::string file = "file-" + std::to_string(i);
+    const std::string content = json{
+        {"custom_id", "only"},
+        {"method", "POST"},
+        {"url", "/v1/completions"},
+        {"body", body_of(1)}}.dump();
+    machine->batches.files().put({.id = file, .filename = "in.jsonl", .purpose = "batch"}, content);
+    ids.push_back(machine->batches.create(file, "/v1/completions", nullptr).id);
+  }
+  const auto input = folder / "kept" / "files" / ("file-" + std::to_string(gone + 1) + ".jsonl");
+  std::filesystem::rename(input, input.string() + ".away");
+  const auto all_over = [&] {
+    return std::all_of(ids.begin(), ids.end(), [&](const std::string& id) {
+      return (id == ids[gone]) != machine->batches.find(id)->is_over();
+    });
+  };
+  for (int pass = 0; pass < 4000 && !all_over(); ++pass) go_on(*machine, 1);
+  CHECK(all_over());
+  for (int pass = 0; pass < 20; ++pass) go_on(*machine, 1);
+  CHECK_FALSE(machine->batches.find(ids[gone])->errors.empty());
+  std::filesystem::rename(input.string() + ".away", input);
+  for (int pass = 0; pass < 4000 && !machine->batches.find(ids[gone])->is_over(); ++pass)
+    go_on(*machine, 1);
+  CHECK(machine->batches.find(ids[gone])->status == "completed");
+}
+
 TEST_CASE("a shard that has ended without all of its answers is not taken", "[serve]") {
   const test::TemporaryFolder folder;
   const auto first = [&] {

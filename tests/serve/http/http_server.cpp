@@ -62,7 +62,8 @@ void wait_for(const Condition& condition) {
   while (!condition()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
-/// A server that answers /small at once, /later and the stream /events when the test says so, and
+/// A server that answers /small at once, /later and the stream /events when the test says so, as
+/// also /read, whose body it drops at once, and
 /// /large by 256 parts of 64 KiB. /held begins with a part that no socket holds, and when the test
 /// says so it continues with 1,024 more.
 class SmallServer {
@@ -118,14 +119,17 @@ class SmallServer {
       is_driven_ = true;
       return;
     }
-    if (path == "/later" || path == "/events") {
+    if (path == "/later" || path == "/events" || path == "/read") {
+      if (path == "/read") exchange->drop_body();
       exchange->on_leave([this] { has_dropped_ = true; });
-      writers_.emplace_back([this, exchange, is_whole = path == "/later"] {
+      writers_.emplace_back([this, exchange, is_whole = path != "/events"] {
         // By one thread: the server takes in order what each thread tells it.
         if (!is_whole) exchange->begin_stream(200, "text/event-stream");
         if (!is_whole) exchange->write("begun\n\n");
         while (!may_go_on_) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-        if (is_whole) return exchange->respond({200, "text/plain", "later", {}});
+        if (is_whole)
+          return exchange->respond(
+              {200, "text/plain", std::to_string(exchange->request().body.size()) + " later", {}});
         exchange->write("later");
         exchange->end();
       });
@@ -574,6 +578,37 @@ TEST_CASE("All bodies together are bounded, and what one held the next may hold"
   auto large = server.client();
   send(large, post("/later", body + 1) + std::string(body + 1, 'a'));
   CHECK(rest_of(large).starts_with("HTTP/1.1 503"));
+}
+
+TEST_CASE("A body that its handler has read gives its bytes back while its answer is made",
+          "[serve]") {
+  constexpr std::size_t body = 3000;
+  HttpLimits limits;
+  limits.held_bytes = body;
+  SmallServer server(limits);
+  // All that may be held, three times over, before any of the answers is there.
+  std::vector<Tcp::socket> readers;
+  for (int i = 1; i <= 3; ++i) {
+    readers.push_back(server.client());
+    send(readers.back(), post("/read", body) + std::string(body, 'a'));
+    wait_for([&] { return server.asked() == i; });
+  }
+  // One whose body is kept takes all, and only once.
+  auto holder = server.client();
+  send(holder, post("/later", body) + std::string(body, 'a'));
+  wait_for([&] { return server.asked() == 4; });
+  auto other = server.client();
+  send(other, post("/read", 1) + "a");
+  CHECK(rest_of(other).starts_with("HTTP/1.1 503"));
+  server.let_go_on();
+  for (Tcp::socket& reader : readers)
+    CHECK(read_until(reader, "later").ends_with("\r\n\r\n0 later"));
+  CHECK(read_until(holder, "later").ends_with("\r\n\r\n3000 later"));
+  // Bytes that were given back early are not given back once more with the answer.
+  for (int i = 0; i < 2; ++i) {
+    send(holder, post("/later", body) + std::string(body, 'a'));
+    CHECK(read_until(holder, "later").starts_with("HTTP/1.1 200"));
+  }
 }
 
 TEST_CASE("When the grace is over, every client that waits is told so", "[serve]") {

@@ -1,7 +1,9 @@
 #include "serve/protocol/generation_request.hpp"
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "base/error.hpp"
 #include "serve/protocol/error_body.hpp"
@@ -60,6 +62,123 @@ TEST_CASE("a refusal names its field as the protocol's param", "[serve]") {
        {"body, line 1, column 2: not valid", "body: is not a JSON object; send one",
         "no field at all", "a/b.json: is missing", "two words: are none", R"(body: key "a)"})
     CHECK(param_of(message).is_null());
+}
+
+TEST_CASE("each limit of a request is taken at its bound and refused one past it", "[serve]") {
+  // No two are the same.
+  const GenerationLimits limits{.choices = 3,
+                                .prompts = 5,
+                                .horizon = 7,
+                                .open_horizon = 6,
+                                .top_logprobs = 2,
+                                .prompt_bytes = 11};
+  // The beginning of the refusal; empty without one.
+  const auto refusal = [&](bool is_chat, const json& fields) -> std::string {
+    json body = is_chat ? json{{"messages", {{{"role", "user"}, {"content", "Hi"}}}}}
+                        : json{{"prompt", "Hi"}};
+    body.update(fields);
+    try {
+      read_generation_request(body.dump(), is_chat, limits, 7);
+    } catch (const BadInput& error) {
+      const std::string message = error.what();
+      return message.substr(0, message.find(':'));
+    }
+    return "";
+  };
+  const auto texts = [](std::size_t count, const std::string& text = "a") {
+    return std::vector<std::string>(count, text);
+  };
+  const auto messages = [](const std::vector<std::size_t>& bytes) {
+    json list = json::array();
+    for (const std::size_t count : bytes)
+      list.push_back({{"role", "user"}, {"content", std::string(count, 'a')}});
+    return json{{"messages", list}};
+  };
+  const auto parts = [](std::size_t one, std::size_t other) {
+    json list = json::array();
+    for (const std::size_t count : {one, other})
+      list.push_back({{"type", "text"}, {"text", std::string(count, 'a')}});
+    return json{{"messages", {{{"role", "user"}, {"content", list}}}}};
+  };
+  struct Bound {
+    bool is_chat;
+    json taken, refused;
+    std::string field;
+  };
+  const std::vector<Bound> bounds{
+      {false, {{"n", 3}}, {{"n", 4}}, "n"},
+      {true, {{"n", 3}}, {{"n", 4}}, "n"},
+      {false, {{"prompt", texts(5)}}, {{"prompt", texts(6)}}, "prompt"},
+      {false,
+       {{"prompt", texts(2)}, {"n", 2}},
+       {{"prompt", texts(2)}, {"n", 3}},
+       "prompts times n"},
+      {false, {{"max_tokens", 7}}, {{"max_tokens", 8}}, "max_tokens"},
+      {true, {{"max_tokens", 7}}, {{"max_tokens", 8}}, "max_tokens"},
+      {true,
+       {{"max_completion_tokens", 7}},
+       {{"max_completion_tokens", 8}},
+       "max_completion_tokens"},
+      {true,
+       {{"max_tokens", 5}, {"max_completion_tokens", 5}},
+       {{"max_tokens", 5}, {"max_completion_tokens", 6}},
+       "max_tokens"},
+      {false, {{"max_tokens", 1}}, {{"max_tokens", 0}}, "max_tokens"},
+      {false,
+       {{"max_tokens", 0}, {"echo", true}},
+       {{"max_tokens", 0}, {"echo", false}},
+       "max_tokens"},
+      {false, {{"logprobs", 2}}, {{"logprobs", 3}}, "logprobs"},
+      {true,
+       {{"logprobs", true}, {"top_logprobs", 2}},
+       {{"logprobs", true}, {"top_logprobs", 3}},
+       "top_logprobs"},
+      {true,
+       {{"logprobs", true}, {"top_logprobs", 0}},
+       {{"logprobs", false}, {"top_logprobs", 1}},
+       "top_logprobs"},
+      {true, {{"logprobs", true}}, {{"top_logprobs", 1}}, "top_logprobs"},
+      {false, {{"stop", texts(16)}}, {{"stop", texts(17)}}, "stop"},
+      {true, {{"stop", texts(16)}}, {{"stop", texts(17)}}, "stop"},
+      {false,
+       {{"prompt", texts(2, "eleven byte")}},
+       {{"prompt", {"a", "twelve bytes"}}},
+       "prompt, bytes"},
+      {false,
+       {{"prompt", "\u00E9\u00E9\u00E9\u00E9\u00E9a"}},
+       {{"prompt", "\u00E9\u00E9\u00E9\u00E9\u00E9\u00E9"}},
+       "prompt, bytes"},
+      {true, messages({11}), messages({12}), "messages, bytes"},
+      {true, messages({6, 5}), messages({6, 6}), "messages, bytes"},
+      {true, messages({9, 1, 1}), messages({9, 2, 1}), "messages, bytes"},
+      {true, messages({1, 0, 10}), messages({1, 1, 10}), "messages, bytes"},
+      {true, parts(6, 5), parts(6, 6), "messages, bytes"},
+  };
+  for (const Bound& bound : bounds) {
+    CAPTURE(bound.is_chat, bound.taken.dump(), bound.refused.dump());
+    CHECK(refusal(bound.is_chat, bound.taken).empty());
+    CHECK(refusal(bound.is_chat, bound.refused) == bound.field);
+  }
+}
+
+TEST_CASE("a temperature is taken beside what says nothing of the sampler, and nothing else",
+          "[serve]") {
+  for (const json& tempera : {json::object(), json{{"seed", 5}}, json{{"thinking", true}},
+                              json{{"round_events", true}}, json{{"round_events", false}},
+                              json{{"sampler", "low-temperature"}}, json{{"powers", nullptr}},
+                              json{{"seed", 5}, {"thinking", false}, {"round_events", true}}}) {
+    CAPTURE(tempera.dump());
+    CHECK(wish_of({{"temperature", 0.5}, {"tempera", tempera}}).sampler.temperature == 0.5);
+    CHECK_THROWS_AS(wish_of({{"temperature", 0}, {"tempera", tempera}}), BadInput);
+  }
+  for (const json& tempera :
+       {json{{"powers", {2}}}, json{{"rounds", 2}}, json{{"block", 2}}, json{{"sampler", "ppt"}},
+        json{{"prefetch", 1}}, json{{"seed", 5}, {"sweeps", 1}}}) {
+    CAPTURE(tempera.dump());
+    CHECK(wish_of({{"temperature", 1}, {"tempera", tempera}}).sampler.temperature == std::nullopt);
+    for (const double temperature : {0.0, 0.5, 2.0})
+      CHECK_THROWS_AS(wish_of({{"temperature", temperature}, {"tempera", tempera}}), BadInput);
+  }
 }
 
 }  // namespace tempera::serve::generation_request_test
