@@ -5,11 +5,15 @@ set(TEMPERA_OPTIONS_plain)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   list(APPEND TEMPERA_INSTRUCTION_SETS avx2)
   set(TEMPERA_OPTIONS_avx2 -mavx2 -mfma)
+  list(APPEND TEMPERA_INSTRUCTION_SETS avx_vnni)
+  set(TEMPERA_OPTIONS_avx_vnni ${TEMPERA_OPTIONS_avx2} -mavxvnni)
   # GCC 13.2 (Ubuntu 24.04) misaligns 64-byte vectors on the stack under AddressSanitizer, and the
   # tests of the transformer crash; with 32-byte ones they pass.
   if(NOT TEMPERA_SANITIZE)
     list(APPEND TEMPERA_INSTRUCTION_SETS avx512)
     set(TEMPERA_OPTIONS_avx512 -mavx2 -mfma -mavx512f -mavx512bw -mavx512dq -mavx512vl)
+    list(APPEND TEMPERA_INSTRUCTION_SETS avx512_vnni)
+    set(TEMPERA_OPTIONS_avx512_vnni ${TEMPERA_OPTIONS_avx512} -mavx512vnni)
     list(APPEND TEMPERA_INSTRUCTION_SETS avx512_bf16)
     set(TEMPERA_OPTIONS_avx512_bf16 ${TEMPERA_OPTIONS_avx512} -mavx512bf16)
     list(APPEND TEMPERA_INSTRUCTION_SETS amx_bf16)
@@ -18,13 +22,17 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
 endif()
 
 # Adds the sources to the target once per instruction set; those that do not compute pairs of
-# bfloat16s have no form of their own for avx512_bf16 and amx_bf16. The objects of a set are also the object
+# bfloat16s have no form of their own for avx512_bf16 and amx_bf16, those that do not compute whole
+# numbers none for avx_vnni and avx512_vnni. The objects of a set are also the object
 # library ${target}_${set}, whose symbols tests/gpu/device/instruction_set.cpp looks at.
 function(tempera_isa_sources target)
   foreach(set IN LISTS TEMPERA_INSTRUCTION_SETS)
     set(sources ${ARGN})
     if(set MATCHES "_bf16$")
       list(FILTER sources INCLUDE REGEX "pair[a-z0-9_]*[.]isa[.]cpp$")
+    endif()
+    if(set MATCHES "_vnni$")
+      list(FILTER sources INCLUDE REGEX "integer[a-z0-9_]*[.]isa[.]cpp$")
     endif()
     if(NOT sources)
       continue()

@@ -234,6 +234,10 @@ void visit_fields(const Visitor& visitor) {
         "measure after each round the confidence of each rung's record (mean negative entropy of "
         "its tokens), for events.jsonl and the summary; it takes time and changes no answer",
         {.body = false, .chat = false});
+  visit("auditable", &ChainOptions::auditable, &ChainOptions::auditable, Truth{}, {}, Takes::always,
+        "keep in events.jsonl the tokens of all proposals, so that `tempera audit` need not draw "
+        "them again; it changes no answer",
+        {.body = false, .chat = false});
   visit("prefetch", &ChainOptions::prefetch, &ChainOptions::prefetch, Count{0, most_prefetch},
         {std::uint64_t{0}}, Takes::local_moves,
         "local moves of each rung that may begin ahead of the one under way, those of the stage's "

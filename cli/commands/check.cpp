@@ -20,7 +20,7 @@ constexpr const char* check_examples = R"(Examples:
   tempera check --program ./my_sampler --target power:4 \
     --model toy_models/four_state.json --horizon 3
   tempera check --program "python3 tempering.py" --target powers:1,2 --json
-  tempera check --program "python3 -m tempera_check my.py:sample" --whole \
+  tempera check --program "python3 -m tempera.check my.py:sample" --whole \
     --algorithm power-sampling --target power:4 --within 1e-6
 
 A file as --target is {"states": {"a e": "1/3", ...}}, a law over the records.

@@ -14,9 +14,13 @@ constexpr InstructionSet compiled_for =
     InstructionSet::amx_bf16;
 #elif defined(__AVX512BF16__) && defined(__AVX512F__) && defined(__AVX512VL__)
     InstructionSet::avx512_bf16;
+#elif defined(__AVX512VNNI__) && defined(__AVX512BW__) && defined(__AVX512VL__)
+    InstructionSet::avx512_vnni;
 #elif defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && \
     defined(__AVX512VL__)
     InstructionSet::avx512;
+#elif defined(__AVXVNNI__) && defined(__AVX2__) && defined(__FMA__)
+    InstructionSet::avx_vnni;
 #elif defined(__AVX2__) && defined(__FMA__)
     InstructionSet::avx2;
 #else
@@ -29,7 +33,9 @@ static_assert(compiled_for == InstructionSet::TEMPERA_INSTRUCTION_SET,
 inline const char* host_form_name() {
   return compiled_for == InstructionSet::amx_bf16      ? "host, amx_bf16"
          : compiled_for == InstructionSet::avx512_bf16 ? "host, avx512_bf16"
+         : compiled_for == InstructionSet::avx512_vnni ? "host, avx512_vnni"
          : compiled_for == InstructionSet::avx512      ? "host, avx512"
+         : compiled_for == InstructionSet::avx_vnni    ? "host, avx_vnni"
          : compiled_for == InstructionSet::avx2        ? "host, avx2"
                                                        : "host, plain";
 }

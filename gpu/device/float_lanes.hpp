@@ -21,6 +21,7 @@ constexpr std::size_t register_lanes = 4;
 #endif
 typedef float FloatRegister __attribute__((vector_size(4 * register_lanes)));
 typedef std::uint32_t BitsRegister __attribute__((vector_size(4 * register_lanes)));
+typedef std::int32_t IntegerRegister __attribute__((vector_size(4 * register_lanes)));
 typedef std::uint16_t HalfRegister __attribute__((vector_size(2 * register_lanes)));
 // These are registers in memory, not necessarily aligned. (memcpy would go by 16 bytes at a time,
 // and through the stack.)

@@ -8,15 +8,12 @@
 
 namespace tempera::gpu {
 
-/// call.operator()<Set>() for the set, for `avx512` if it is avx512_bf16 or amx_bf16, which have
-/// few forms of their own, or for `plain` if this build lacks its forms.
+/// call.operator()<Set>() for base_of(set), or for `plain` if this build lacks its forms.
 template <class Call>
 decltype(auto) for_instruction_set(InstructionSet set, const Call& call) {
-  switch (set) {
+  switch (base_of(set)) {
 #if defined(TEMPERA_HAS_AVX512)
     case InstructionSet::avx512:
-    case InstructionSet::avx512_bf16:
-    case InstructionSet::amx_bf16:
       return call.template operator()<InstructionSet::avx512>();
 #endif
 #if defined(TEMPERA_HAS_AVX2)

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cstdlib>
 #include <iterator>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 
 #include "base/error.hpp"
 #include "base/in_quotes.hpp"
@@ -19,8 +22,14 @@ constexpr InstructionSet built_sets[] = {InstructionSet::plain,
 #if defined(TEMPERA_HAS_AVX2)
                                          InstructionSet::avx2,
 #endif
+#if defined(TEMPERA_HAS_AVX_VNNI)
+                                         InstructionSet::avx_vnni,
+#endif
 #if defined(TEMPERA_HAS_AVX512)
                                          InstructionSet::avx512,
+#endif
+#if defined(TEMPERA_HAS_AVX512_VNNI)
+                                         InstructionSet::avx512_vnni,
 #endif
 #if defined(TEMPERA_HAS_AVX512_BF16)
                                          InstructionSet::avx512_bf16,
@@ -34,6 +43,17 @@ bool is_built(InstructionSet set) {
   return std::find(std::begin(built_sets), std::end(built_sets), set) != std::end(built_sets);
 }
 
+#if defined(__x86_64__)
+/// Clang 14 knows no name of it.
+bool has_avx_vnni() {
+  unsigned eax = 0;
+  unsigned ebx = 0;
+  unsigned ecx = 0;
+  unsigned edx = 0;
+  return __get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) != 0 && (eax & 1U << 4) != 0;
+}
+#endif
+
 bool processor_has(InstructionSet set) {
   switch (set) {
     case InstructionSet::plain:
@@ -41,6 +61,10 @@ bool processor_has(InstructionSet set) {
 #if defined(__x86_64__)
     case InstructionSet::avx2:
       return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
+    case InstructionSet::avx_vnni:
+      return processor_has(InstructionSet::avx2) && has_avx_vnni();
+    case InstructionSet::avx512_vnni:
+      return processor_has(InstructionSet::avx512) && __builtin_cpu_supports("avx512vnni") != 0;
     case InstructionSet::avx512:
       return processor_has(InstructionSet::avx2) && __builtin_cpu_supports("avx512f") != 0 &&
              __builtin_cpu_supports("avx512bw") != 0 && __builtin_cpu_supports("avx512dq") != 0 &&
@@ -112,8 +136,12 @@ std::string_view name_of(InstructionSet set) {
       return "plain";
     case InstructionSet::avx2:
       return "avx2";
+    case InstructionSet::avx_vnni:
+      return "avx_vnni";
     case InstructionSet::avx512:
       return "avx512";
+    case InstructionSet::avx512_vnni:
+      return "avx512_vnni";
     case InstructionSet::avx512_bf16:
       return "avx512_bf16";
     case InstructionSet::amx_bf16:

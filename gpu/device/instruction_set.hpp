@@ -11,18 +11,28 @@ namespace tempera::gpu {
 enum class InstructionSet {
   plain,   ///< what the whole build may use: x86-64-v2, or another architecture as it comes
   avx2,    ///< AVX2 and FMA: 8 floats at a time
+  avx_vnni,  ///< these and AVX-VNNI, for the arithmetic `integer`; what else there is takes avx2's
   avx512,  ///< AVX-512 F, BW, DQ and VL: 16 floats at a time
+  avx512_vnni,  ///< these and AVX512_VNNI, for the same; what else there is takes avx512's
   /// These and AVX512_BF16, for the arithmetic `bfloat16-pairs`; what else there is takes avx512's.
   avx512_bf16,
   /// AVX-512 and the tiles of AMX-BF16, for the same arithmetic.
   amx_bf16,
 };
 
-inline constexpr std::array instruction_sets{InstructionSet::plain, InstructionSet::avx2,
-                                             InstructionSet::avx512, InstructionSet::avx512_bf16,
-                                             InstructionSet::amx_bf16};
+inline constexpr std::array instruction_sets{
+    InstructionSet::plain,       InstructionSet::avx2,        InstructionSet::avx_vnni,
+    InstructionSet::avx512,      InstructionSet::avx512_vnni, InstructionSet::avx512_bf16,
+    InstructionSet::amx_bf16};
 
-/// "plain", "avx2", "avx512", "avx512_bf16" or "amx_bf16".
+/// The set whose forms another takes where it has none of its own.
+constexpr InstructionSet base_of(InstructionSet set) {
+  return set >= InstructionSet::avx512     ? InstructionSet::avx512
+         : set == InstructionSet::avx_vnni ? InstructionSet::avx2
+                                           : set;
+}
+
+/// "plain", "avx2", "avx_vnni", "avx512", "avx512_vnni", "avx512_bf16" or "amx_bf16".
 std::string_view name_of(InstructionSet set);
 
 /// Why forms for this set cannot run here: the processor lacks its instructions or this build its

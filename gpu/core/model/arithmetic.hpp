@@ -17,6 +17,7 @@ enum class Arithmetic {
   tensor_core_ampere,  ///< as tensor_core, in the steps of Ampere's and Ada's tensor cores
   tensor_core_8_bit_pages,         ///< as tensor_core, with keys and values of 8 bits in pages
   tensor_core_ampere_8_bit_pages,  ///< as tensor_core_ampere, with the same
+  integer,  ///< products of whole numbers, whose exact sums have no order; such pages, too
 };
 
 inline constexpr std::array arithmetics{Arithmetic::float32,
@@ -24,17 +25,19 @@ inline constexpr std::array arithmetics{Arithmetic::float32,
                                         Arithmetic::tensor_core_ampere,
                                         Arithmetic::tensor_core_8_bit_pages,
                                         Arithmetic::tensor_core_ampere_8_bit_pages,
-                                        Arithmetic::bfloat16_pairs};
+                                        Arithmetic::bfloat16_pairs,
+                                        Arithmetic::integer};
 
 /// How the keys and values of an arithmetic are stored.
 enum class PageElements {
   float32,
   bfloat16,
   eight_bits,  ///< whole numbers from -127 to 127, times a power of two for each head of a token
+  sixteen_bits,  ///< the same from -32767 to 32767
 };
 
-/// "float32", "tensor-core", "tensor-core-ampere", the latter two with "-8-bit-pages", or
-/// "bfloat16-pairs".
+/// "float32", "tensor-core", "tensor-core-ampere", the latter two with "-8-bit-pages",
+/// "bfloat16-pairs" or "integer".
 constexpr std::string_view name_of(Arithmetic arithmetic) {
   switch (arithmetic) {
     case Arithmetic::tensor_core:
@@ -47,6 +50,8 @@ constexpr std::string_view name_of(Arithmetic arithmetic) {
       return "tensor-core-ampere-8-bit-pages";
     case Arithmetic::bfloat16_pairs:
       return "bfloat16-pairs";
+    case Arithmetic::integer:
+      return "integer";
     default:
       return "float32";
   }
@@ -60,6 +65,8 @@ constexpr PageElements page_elements(Arithmetic arithmetic) {
     case Arithmetic::tensor_core_8_bit_pages:
     case Arithmetic::tensor_core_ampere_8_bit_pages:
       return PageElements::eight_bits;
+    case Arithmetic::integer:
+      return PageElements::sixteen_bits;
     default:
       return PageElements::bfloat16;
   }
@@ -67,7 +74,7 @@ constexpr PageElements page_elements(Arithmetic arithmetic) {
 
 /// Whether inputs of products are bfloat16s.
 constexpr bool rounds_to_bfloat16(Arithmetic arithmetic) {
-  return arithmetic != Arithmetic::float32;
+  return arithmetic != Arithmetic::float32 && arithmetic != Arithmetic::integer;
 }
 
 /// Whether products are chains of the steps of Hopper's tensor cores.
@@ -94,7 +101,7 @@ constexpr Arithmetic packs_as(Arithmetic arithmetic) {
 /// The arithmetic of this name, if there is one.
 std::optional<Arithmetic> arithmetic_named(std::string_view name);
 
-/// What a user may choose: "float32, tensor-core, … or bfloat16-pairs".
+/// What a user may choose: "float32, tensor-core, … or integer".
 std::string names_of_arithmetics();
 
 }  // namespace tempera::gpu

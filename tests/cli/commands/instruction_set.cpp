@@ -25,7 +25,7 @@ CommandResult run_with(const std::string& set, const std::string& arguments) {
 
 TEST_CASE("every instruction set samples the same answers") {
   const std::string arithmetic =
-      GENERATE("float32", "tensor-core", "tensor-core-ampere", "bfloat16-pairs");
+      GENERATE("float32", "tensor-core", "tensor-core-ampere", "bfloat16-pairs", "integer");
   CAPTURE(arithmetic);
   const std::string arguments = sample + " --arithmetic " + arithmetic;
   const auto expected = run_command(arguments);

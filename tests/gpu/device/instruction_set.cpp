@@ -17,9 +17,9 @@ namespace tempera::gpu {
 
 namespace {
 
-/// What has no form of its own for avx512_bf16 and amx_bf16.
+/// What has a form for each base alone.
 std::string form_of_floats(InstructionSet set) {
-  return "host, " + std::string(name_of(std::min(set, InstructionSet::avx512)));
+  return "host, " + std::string(name_of(base_of(set)));
 }
 
 std::string names_of_symbols(const std::string& file) {
@@ -64,8 +64,16 @@ TEST_CASE("TEMPERA_ISA names the form that runs, and what cannot run is refused"
       continue;
     }
     CHECK(chosen_instruction_set() == set);
-    CHECK(make_default_kernels(Arithmetic::bfloat16_pairs)->name() == "host, " + name);
+    CHECK(make_default_kernels(Arithmetic::bfloat16_pairs)->name() ==
+          "host, " + std::string(name_of(set > InstructionSet::avx512_vnni ? set : base_of(set))));
     CHECK(make_default_kernels()->name() == form_of_floats(set));
+    const bool has_vnni = why_missing(InstructionSet::avx512_vnni).empty();
+    CHECK(make_default_kernels(Arithmetic::integer)->name() ==
+          "host, " + std::string(name_of(set > InstructionSet::avx512_vnni && has_vnni
+                                             ? InstructionSet::avx512_vnni
+                                         : set > InstructionSet::avx512_vnni
+                                             ? InstructionSet::avx512
+                                             : set)));
   }
   for (const char* wrong : {"AVX2", "avx", "native", " plain", "avx2,plain", "\n"}) {
     CAPTURE(wrong);
@@ -119,7 +127,8 @@ TEST_CASE("an instruction that fails its probe is said in one line, and the bits
   const OpenedModel sound = open();
   CHECK(sound.remark().empty());
   const WithPlantedFault differing({{}, {}, true});
-  CHECK(chosen_instruction_set() == InstructionSet::avx512);
+  CHECK(base_of(chosen_instruction_set()) == InstructionSet::avx512);
+  CHECK(chosen_instruction_set() <= InstructionSet::avx512_vnni);
   CHECK(refused_pair_instructions() == refused);
   const OpenedModel other = open();
   CHECK_THAT(other.remark(), Catch::Contains("this processor's " + refused));

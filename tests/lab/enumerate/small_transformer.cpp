@@ -64,9 +64,10 @@ TEST_CASE("every arithmetic has a law of its own, near float32's") {
   const auto ampere = law_of(gpu::Arithmetic::tensor_core_ampere);
   const auto pairs = law_of(gpu::Arithmetic::bfloat16_pairs);
   const auto of_8_bits = law_of(gpu::Arithmetic::tensor_core_8_bit_pages);
+  const auto integer = law_of(gpu::Arithmetic::integer);
   CHECK(tensor_core != pairs);
   CHECK(tensor_core != of_8_bits);
-  for (const auto& other : {tensor_core, ampere, pairs, of_8_bits}) {
+  for (const auto& other : {tensor_core, ampere, pairs, of_8_bits, integer}) {
     REQUIRE(float32.size() == other.size());
     CHECK(float32 != other);
     for (std::size_t state = 0; state < float32.size(); ++state) {

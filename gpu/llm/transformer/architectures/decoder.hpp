@@ -82,7 +82,7 @@ class Decoder : public Architecture {
   RotaryAngles angles_;
   PackedMatrix embedding_;            // vocab_size outputs over hidden_size inputs
   DeviceMemory<float> final_norm_;    // [hidden_size]
-  std::optional<PackedMatrix> head_;  // absent if it is tied to the embedding
+  std::optional<PackedMatrix> head_;  // absent if it is tied to the embedding and the same
   MatrixWork before_layers_;          // of what the tensors' source had packed
   MatrixWork step_work_;
 

@@ -9,7 +9,7 @@
 #include "gpu/llm/transformer/cache/page_part.hpp"
 
 // How pages hold the keys and values of the arithmetics of tensor cores: [key_value_heads], each
-// head [page_tokens, head_dim] elements and what comes with them.
+// head [page_tokens, head_dim] elements and what comes with them; and those of `integer`.
 
 namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
 
@@ -78,6 +78,18 @@ struct EightBitElements {
     std::uint32_t bits;
     memcpy(&bits, &shifted, sizeof bits);
     return static_cast<Stored>(bits & 0xFFU);
+  }
+};
+
+/// Elements V · 2^-e of 16 bits, a head's [head_dim, page_tokens] in pairs. After them come the e of
+/// its tokens, in words: so that every head begins where a line of a cache does.
+struct SixteenBitElements {
+  /// What stands for the e of a token whose V are all 0, and of one that has no e (WholeRow::fits).
+  static constexpr std::int32_t of_zeros = 1000;
+  static constexpr std::int32_t unfit = -1000;
+  /// How many bytes a head takes in a page.
+  TEMPERA_HOST_DEVICE static constexpr std::size_t head_bytes(std::size_t head_dim) {
+    return page_tokens * (head_dim * sizeof(std::int16_t) + sizeof(std::int32_t));
   }
 };
 

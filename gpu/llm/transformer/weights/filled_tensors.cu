@@ -4,6 +4,7 @@
 #include "gpu/device/tensor_core.hpp"
 #include "gpu/llm/transformer/weights/filled_tensors.hpp"
 #include "gpu/llm/transformer/weights/scramble.hpp"
+#include "gpu/llm/transformer/weights/whole_words.hpp"
 
 namespace tempera::gpu {
 
@@ -18,6 +19,25 @@ struct FillPair {
     const auto drawn = static_cast<std::uint32_t>(scramble(key + i));
     constexpr std::uint32_t signs_and_fractions = 0x807F807FU;
     pairs[i] = (drawn & signs_and_fractions) | exponent << 7 | exponent << 23;
+  }
+};
+
+/// Words of whole numbers in [-1024, 1024), whose sums are of 32 bits, behind the steps of their
+/// block.
+struct FillWhole {
+  std::uint32_t* words;
+  std::uint64_t key;
+  std::uint32_t exponent;
+  std::size_t block_words;
+  std::size_t steps;  // of a block
+  TEMPERA_HOST_DEVICE void operator()(std::size_t i) const {
+    if (i % block_words < steps) {
+      words[i] = (exponent - 9) << 23;
+      return;
+    }
+    const auto drawn = static_cast<std::uint32_t>(scramble(key + i));
+    const std::uint32_t low = ((drawn & 0x7FFU) - 1024U) & 0xFFFFU;
+    words[i] = low | ((drawn >> 16 & 0x7FFU) - 1024U) << 16;
   }
 };
 
@@ -39,11 +59,17 @@ PackedMatrix FilledTensors::pack(const std::vector<Part>& parts, std::size_t in,
   const std::size_t pairs = matrix.out * in / 2;
   FillPair fill{nullptr, key_ = scramble(key_), exponent_for(in)};
   // Fragments and pairs hold as many weights as rows do, in another order.
-  if (arithmetic == Arithmetic::bfloat16_pairs && in % 32 != 0) {
+  if (!takes_tensor_core_steps(arithmetic) && arithmetic != Arithmetic::float32 && in % 32 != 0) {
     throw Bug("filled pairs of weights need whole segments");
   }
   matrix.arithmetic = packs_as(arithmetic);
-  if (rounds_to_bfloat16(arithmetic)) {
+  if (arithmetic == Arithmetic::integer) {
+    const std::size_t of_block = whole_block_words(in);
+    DeviceMemory<std::uint32_t> words(matrix.out / lanes * of_block);
+    launch(words.size(),
+           FillWhole{words.data(), key_, exponent_for(in), of_block, whole_segments(in) * lanes});
+    matrix.weights = std::move(words);
+  } else if (rounds_to_bfloat16(arithmetic)) {
     DeviceMemory<std::uint32_t> words(pairs);
     fill.pairs = words.data();
     launch(pairs, fill);

@@ -20,7 +20,10 @@ constexpr std::size_t lanes = 16;
 /// Under `bfloat16-pairs`, rounded to bfloat16, as words of two inputs of one output: [out / 16,
 /// pairs, 16], the pairs filled up to whole segments; see pair_word.
 ///
-/// Under each, if any of them is quantised, in blocks, see quantised_block.hpp; `in` is then a
+/// Under `integer`, as whole numbers of 16 bits in such words, each block of 16 outputs after the
+/// steps of its segments; see whole_words.hpp.
+///
+/// Under each other one, if any of them is quantised, in blocks, see quantised_block.hpp; `in` is then a
 /// multiple of 32.
 struct MatrixView {
   std::size_t in;

@@ -1,6 +1,8 @@
 #include "gpu/llm/transformer/weights/packed_matrix.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <cstring>
 #include <string>
 #include <type_traits>
@@ -8,10 +10,12 @@
 #include "base/error.hpp"
 #include "base/in_quotes.hpp"
 #include "gpu/device/host_threads.hpp"
+#include "gpu/device/whole_numbers.hpp"
 #include "gpu/llm/transformer/weights/dequantise.hpp"
 #include "gpu/llm/transformer/weights/fragments.hpp"
 #include "gpu/llm/transformer/weights/pair_word.hpp"
 #include "gpu/llm/transformer/weights/quantised_packing.hpp"
+#include "gpu/llm/transformer/weights/whole_words.hpp"
 
 namespace tempera::gpu {
 
@@ -73,7 +77,7 @@ struct Block {
 
 /// What keeps a block from being packed; elements count from its first output on.
 struct Fault {
-  enum class Kind { none, not_finite, too_large } kind = Kind::none;
+  enum class Kind { none, not_finite, too_large, unfit } kind = Kind::none;
   std::size_t element = 0;
 };
 
@@ -81,6 +85,10 @@ struct Fault {
   const auto element = "element " + std::to_string(block.first_output * in + fault.element);
   if (fault.kind == Fault::Kind::too_large) {
     throw BadInput(named(*block.matrix), element + " is too large for bfloat16",
+                   "take the arithmetic float32, or choose another model");
+  }
+  if (fault.kind == Fault::Kind::unfit) {
+    throw BadInput(named(*block.matrix), element + " is too large for whole numbers of 16 bits",
                    "take the arithmetic float32, or choose another model");
   }
   throw BadInput(named(*block.matrix), element + " is NaN or infinite",
@@ -94,7 +102,7 @@ Fault first_of(const Fault& a, const Fault& b) {
 }
 
 /// Inputs that are made floats together: whole blocks of every dtype, and an even number.
-constexpr std::size_t inputs_at_once = 256;
+constexpr std::size_t inputs_at_once = 512;
 
 /// Weights of a block as floats. What is not there, of an output or an input, is 0.
 struct BlockPart {
@@ -190,9 +198,39 @@ Fault pack_words(const Block& block, std::size_t in, std::span<std::uint32_t> pa
     }
   });
 }
+/// Whole numbers, and the steps of their segments.
+Fault pack_whole(const Block& block, std::size_t in, std::span<std::uint32_t> packed) {
+  Fault unfit;
+  const Fault fault = for_each_part(block, in, [&](const BlockPart& part) {
+    static_assert(whole_segment == inputs_at_once);
+    for (std::size_t output = 0; output < lanes; ++output) {
+      const WholeRow row = whole_row(part.values[output], part.inputs, weight_squares);
+      if (!row.fits) {
+        const auto* const largest = std::max_element(
+            part.values[output], part.values[output] + part.inputs,
+            [](float a, float b) { return std::abs(a) < std::abs(b); });
+        unfit = first_of(unfit, {Fault::Kind::unfit,
+                                 output * in + part.begin +
+                                     static_cast<std::size_t>(largest - part.values[output])});
+        continue;
+      }
+      const float step = row.step();
+      std::memcpy(&packed[part.begin / whole_segment * lanes + output], &step, sizeof step);
+      std::array<std::int16_t, whole_segment> whole{};
+      store_whole_row(row, part.values[output], part.inputs, whole.data());
+      for (std::size_t i = 0; i < part.inputs; i += 2) {
+        std::memcpy(
+            &packed[whole_segments(in) * lanes + pair_word(in, output, part.begin + i)], &whole[i],
+            sizeof(std::uint32_t));
+      }
+    }
+  });
+  return fault.kind == Fault::Kind::none ? unfit : fault;
+}
 /// Fragments of a tile, or pairs of a block, as many words as there may be.
 Fault pack_lanes(const Block& block, std::size_t in, std::span<std::uint32_t> packed) {
   static_assert(fragment_outputs == lanes);
+  if (block.packing_of_words == Arithmetic::integer) return pack_whole(block, in, packed);
   if (block.packing_of_words == Arithmetic::bfloat16_pairs) {
     return pack_words(block, in, packed, [in](std::size_t output, std::size_t input) {
       return pair_word(in, output, input);
@@ -288,7 +326,7 @@ MatrixView PackedMatrix::view() const {
       return {in, out, nullptr, static_cast<const std::uint16_t*>(begin), nullptr};
     case StoredAs::words: {
       const auto* const words = static_cast<const std::uint32_t*>(begin);
-      if (arithmetic == Arithmetic::bfloat16_pairs) {
+      if (!takes_tensor_core_steps(arithmetic)) {
         return {in, out, nullptr, nullptr, nullptr, nullptr, nullptr, words};
       }
       return {in, out, nullptr, nullptr, words};
@@ -356,6 +394,9 @@ PackedMatrix pack_matrices(std::span<const StoredTensor* const> matrices, Arithm
   } else if (arithmetic == Arithmetic::bfloat16_pairs && !any_quantised) {
     result.weights =
         pack<std::uint32_t>(of_one_size(pairs_of(in) * lanes * sizeof(std::uint32_t)), in);
+  } else if (arithmetic == Arithmetic::integer) {
+    result.weights =
+        pack<std::uint32_t>(of_one_size(whole_block_words(in) * sizeof(std::uint32_t)), in);
   } else if (all_bfloat16) {
     result.weights = pack<std::uint16_t>(of_one_size(in * lanes * sizeof(std::uint16_t)), in);
   } else if (all_plain) {

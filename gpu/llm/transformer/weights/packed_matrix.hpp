@@ -66,11 +66,12 @@ MatrixWork work_of(const PackedMatrix& matrix);
 /// bfloat16 is exactly a float32), and otherwise in blocks of quantised weights, each as its matrix
 /// is stored. Under an arithmetic of tensor cores it is fragments, rounded to bfloat16, if none
 /// of them is quantised, and otherwise in such blocks: quantised ones as they are stored, the
-/// others rounded to bfloat16; likewise under `bfloat16-pairs`, with pairs. All cores pack; besides
+/// others rounded to bfloat16; likewise under `bfloat16-pairs`, with pairs. Under `integer` it is
+/// whole numbers, quantised or not. All cores pack; besides
 /// the result there is only a small part of it in memory.
 ///
 /// @throw BadInput naming file and tensor for a dtype that stored_block does not know, for a NaN or
-/// infinite weight, and for one that bfloat16 cannot hold
+/// infinite weight, and for one that bfloat16, or a whole number, cannot hold
 PackedMatrix pack_matrices(std::span<const StoredTensor* const> matrices, Arithmetic arithmetic);
 
 /// The elements of a vector, as float32; BadInput as above, and for quantised ones.

@@ -26,14 +26,17 @@ std::size_t stored_outputs(const TensorSource::Part& part) {
 }
 
 /// What a matrix is made of: "NAME[BEGIN:END of STORED] + … from IN".
-std::string description_of(const std::vector<TensorSource::Part>& parts, std::size_t in) {
+std::string description_of(const std::vector<TensorSource::Part>& parts, std::size_t in,
+                           Arithmetic arithmetic) {
   std::string text;
   for (const auto& part : parts) {
     text += (text.empty() ? "" : " + ") + part.name + "[" + std::to_string(part.begin) + ":" +
             std::to_string(part.begin + part.out) + " of " + std::to_string(stored_outputs(part)) +
             "]";
   }
-  return text + " from " + std::to_string(in);
+  text += " from " + std::to_string(in);
+  // Beside it there may be the same as it is looked up.
+  return arithmetic == Arithmetic::integer ? text + " as whole numbers" : text;
 }
 
 }  // namespace
@@ -67,7 +70,7 @@ PackedMatrix TensorSource::stacked(const std::vector<Part>& parts, std::size_t i
     matrix = pack_it();
   } else {
     use_all(parts, in);
-    matrix = packed_file_->matrix(description_of(parts, in), pack_it);
+    matrix = packed_file_->matrix(description_of(parts, in, arithmetic), pack_it);
   }
   packed_ += work_of(matrix);
   return matrix;
@@ -151,7 +154,9 @@ void UsedTensors::require_all(const std::map<std::string, StoredTensor>& tensors
 RandomTensors::RandomTensors(std::uint64_t seed) : key_(scramble(seed)) {}
 
 const StoredTensor& RandomTensors::tensor(const std::string& name, const Shape& shape) {
-  key_ = scramble(key_);
+  const auto [known, is_new] = keys_.try_emplace(name, 0);
+  if (is_new) known->second = key_ = scramble(key_);
+  const std::uint64_t key = known->second;
   const bool is_vector = shape.size() == 1;
   std::size_t size = 1;
   for (const auto extent : shape) size *= static_cast<std::size_t>(extent);
@@ -164,7 +169,7 @@ const StoredTensor& RandomTensors::tensor(const std::string& name, const Shape& 
   made.values.resize(size);
   for (std::size_t i = 0; i < size; ++i) {
     // A whole number in [-2^23, 2^23), which a float32 holds exactly.
-    const auto word = static_cast<std::int64_t>(scramble(key_ + i) >> 40) - (std::int64_t{1} << 23);
+    const auto word = static_cast<std::int64_t>(scramble(key + i) >> 40) - (std::int64_t{1} << 23);
     const float unit = static_cast<float>(word) * 0x1p-23f;
     made.values[i] = is_vector ? 1.0f + 0.5f * unit : scale * unit;
   }

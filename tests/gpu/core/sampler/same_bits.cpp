@@ -86,7 +86,8 @@ const std::vector<Pinned> pinned{
     {Arithmetic::tensor_core_8_bit_pages,
      {0x46CB00D51C98BD7CU, 0xC3DD39B6FF7A8322U, 0x2317B60F15EFCF68U, 0xF826B3178F4E4229U}},
     {Arithmetic::bfloat16_pairs,
-     {0xA3D2AA31FA9DF959U, 0x9F8B55CA00E2AFA1U, 0x85A0EC3208D0096FU, 0x9E3B58B75389162CU}}};
+     {0xA3D2AA31FA9DF959U, 0x9F8B55CA00E2AFA1U, 0x85A0EC3208D0096FU, 0x9E3B58B75389162CU}},
+    {Arithmetic::integer, {0, 0, 0, 0}}};
 
 }  // namespace
 

@@ -76,9 +76,10 @@ TEST_CASE("arithmetics that pack their weights alike have one file of them") {
   }
   CHECK(answers.size() == 4);
   CHECK(names_of(folder).size() == 1);
-  for (const Arithmetic arithmetic : {Arithmetic::float32, Arithmetic::bfloat16_pairs})
+  for (const Arithmetic arithmetic :
+       {Arithmetic::float32, Arithmetic::bfloat16_pairs, Arithmetic::integer})
     CHECK(opened(model, folder, arithmetic).has_packed());
-  CHECK(names_of(folder).size() == 3);
+  CHECK(names_of(folder).size() == 4);
 }
 
 TEST_CASE("a model that was changed has other packed weights, and the old ones go") {

@@ -20,6 +20,16 @@ const Kernels& host_kernels(InstructionSet set, Arithmetic arithmetic) {
   if (of_pairs && set == InstructionSet::amx_bf16)
     return bfloat16_pairs_kernels_for<InstructionSet::amx_bf16>();
 #endif
+  [[maybe_unused]] const bool of_whole_numbers = arithmetic == Arithmetic::integer;
+#if defined(TEMPERA_HAS_AVX_VNNI)
+  if (of_whole_numbers && set == InstructionSet::avx_vnni)
+    return integer_kernels_for<InstructionSet::avx_vnni>();
+#endif
+#if defined(TEMPERA_HAS_AVX512_VNNI)
+  if (of_whole_numbers && set >= InstructionSet::avx512_vnni &&
+      why_missing(InstructionSet::avx512_vnni).empty())
+    return integer_kernels_for<InstructionSet::avx512_vnni>();
+#endif
   return for_instruction_set(set, [&]<InstructionSet Set>() -> const Kernels& {
     switch (arithmetic) {
       case Arithmetic::tensor_core:
@@ -29,6 +39,8 @@ const Kernels& host_kernels(InstructionSet set, Arithmetic arithmetic) {
         return tensor_core_kernels_for<Set>(arithmetic);
       case Arithmetic::bfloat16_pairs:
         return bfloat16_pairs_kernels_for<Set>();
+      case Arithmetic::integer:
+        return integer_kernels_for<Set>();
       default:
         return float32_kernels_for<Set>();
     }

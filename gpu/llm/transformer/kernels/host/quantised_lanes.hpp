@@ -9,7 +9,6 @@
 
 namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
 
-typedef std::int32_t IntegerRegister __attribute__((vector_size(4 * register_lanes)));
 typedef std::uint8_t ByteRegister __attribute__((vector_size(register_lanes)));
 typedef ByteRegister BytesInMemory __attribute__((aligned(1), may_alias));
 

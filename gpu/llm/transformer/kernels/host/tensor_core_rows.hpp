@@ -93,12 +93,20 @@ struct PairsInPages {
   }
 };
 
-/// Stores a head of a key or of a value as bfloat16s. make(keep) calls keep(d, element d) for all.
+/// The mean of a head's squares.
+struct HeadSums {
+  static float mean_of_squares(const float* head, std::size_t size) {
+    return sum_of_squares<head_sums>(head, size) / static_cast<float>(size);
+  }
+};
+
+/// Stores a head of a key or of a value as bfloat16s. make(keep) calls keep(d, element d) for all;
+/// room, [head_dim]: where the head was.
 template <class Layout>
-struct Bfloat16Heads {
+struct Bfloat16Heads : HeadSums {
   template <class Make>
   static void store_key(const PagePart& part, std::size_t page, std::size_t head, std::size_t slot,
-                        std::size_t head_dim, const Make& make) {
+                        std::size_t head_dim, float* /*room*/, const Make& make) {
     auto* const elements = part_of_page<std::uint16_t>(part, page);
     make([&](std::size_t d, float x) {
       elements[Layout::key(head, slot, d, head_dim)] = to_bfloat16(x);
@@ -106,7 +114,8 @@ struct Bfloat16Heads {
   }
   template <class Make>
   static void store_value(const PagePart& part, std::size_t page, std::size_t head,
-                          std::size_t slot, std::size_t head_dim, const Make& make) {
+                          std::size_t slot, std::size_t head_dim, float* /*room*/,
+                          const Make& make) {
     auto* const elements = part_of_page<std::uint16_t>(part, page);
     make([&](std::size_t d, float x) {
       elements[Layout::value(head, slot, d, head_dim)] = to_bfloat16(x);
@@ -116,10 +125,10 @@ struct Bfloat16Heads {
 
 /// The same by EightBitElements. What makes the elements is called twice: their exponent has to be
 /// known before the first is stored.
-struct EightBitHeads {
+struct EightBitHeads : HeadSums {
   template <class Make>
   static void store_key(const PagePart& part, std::size_t page, std::size_t head, std::size_t slot,
-                        std::size_t head_dim, const Make& make) {
+                        std::size_t head_dim, float* /*room*/, const Make& make) {
     auto* const bytes =
         part_of_page<std::uint8_t>(part, page) + head * EightBitElements::head_bytes(head_dim);
     std::uint32_t largest = 0;
@@ -135,8 +144,9 @@ struct EightBitHeads {
   }
   template <class Make>
   static void store_value(const PagePart& part, std::size_t page, std::size_t head,
-                          std::size_t slot, std::size_t head_dim, const Make& make) {
-    store_key(part, page, head, slot, head_dim, make);
+                          std::size_t slot, std::size_t head_dim, float* room,
+                          const Make& make) {
+    store_key(part, page, head, slot, head_dim, room, make);
   }
 };
 
@@ -173,12 +183,12 @@ struct RotateIntoPagesOf {
     const std::size_t page = page_of_row(batch, row);
     const std::size_t slot = position % page_tokens;
     if (is_key) {
-      const float* key = buffer + shape.key_begin + head * shape.head_dim;
-      Heads::store_key(keys, page, head, slot, shape.head_dim,
+      float* key = buffer + shape.key_begin + head * shape.head_dim;
+      Heads::store_key(keys, page, head, slot, shape.head_dim, key,
                        [&](const auto& keep) { rotate(key, key_norm, position, keep); });
     } else {
-      const float* value = buffer + shape.value_begin + head * shape.head_dim;
-      Heads::store_value(values, page, head, slot, shape.head_dim, [&](const auto& keep) {
+      float* value = buffer + shape.value_begin + head * shape.head_dim;
+      Heads::store_value(values, page, head, slot, shape.head_dim, value, [&](const auto& keep) {
         for (std::size_t d = 0; d < shape.head_dim; ++d) keep(d, value[d]);
       });
     }
@@ -189,9 +199,9 @@ struct RotateIntoPagesOf {
   void rotate(const float* vector, const float* norm, std::size_t position,
               const Keep& keep) const {
     const std::size_t half = rotary_dim_of(shape) / 2;
-    const float mean =
-        sum_of_squares<head_sums>(vector, shape.head_dim) / static_cast<float>(shape.head_dim);
-    const float factor = 1.0f / sqrtf(mean + epsilon);
+    const float factor =
+        norm == nullptr ? 1.0f
+                        : 1.0f / sqrtf(Heads::mean_of_squares(vector, shape.head_dim) + epsilon);
     for (std::size_t d = 0; d < half; ++d) {
       float low = vector[d];
       float high = vector[d + half];

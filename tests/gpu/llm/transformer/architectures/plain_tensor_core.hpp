@@ -26,6 +26,9 @@ class KeptTensors final : public TensorSource {
 
  private:
   const StoredTensor& tensor(const std::string& name, const Shape& shape) override {
+    for (const StoredTensor& kept : tensors_) {
+      if (kept.name == name) return kept;
+    }
     std::size_t size = 1;
     for (const auto extent : shape) size *= static_cast<std::size_t>(extent);
     auto& values = values_[name];

@@ -122,6 +122,12 @@ namespace {
 
 /// Token 22 has values that are no numbers, and no other token has.
 class OverflowingTensors final : public TensorSource {
+ public:
+  /// `integer` refuses weights this large, and inputs when they are normed.
+  explicit OverflowingTensors(Arithmetic arithmetic)
+      : embedding_(arithmetic == Arithmetic::integer ? 0x1p90F : 64.0F),
+        value_(arithmetic == Arithmetic::integer ? 1.0F : 3e38F) {}
+
  private:
   const StoredTensor& tensor(const std::string& name, const Shape& shape) override {
     std::size_t size = 1;
@@ -134,12 +140,14 @@ class OverflowingTensors final : public TensorSource {
       for (std::size_t row = 0; row < size / in; ++row) values[row * in] = value_of(row);
     };
     if (name == "model.embed_tokens.weight")
-      set_first([](std::size_t token) { return token == 22 ? 64.0f : 0.0f; });
-    if (name.ends_with("v_proj.weight")) set_first([](std::size_t) { return 3e38f; });
+      set_first([&](std::size_t token) { return token == 22 ? embedding_ : 0.0f; });
+    if (name.ends_with("v_proj.weight")) set_first([&](std::size_t) { return value_; });
     return tensors_.emplace_back(StoredTensor{
         name, "F32", shape, std::as_bytes(std::span<const float>(values)), "overflowing"});
   }
 
+  float embedding_;
+  float value_;
   std::list<std::vector<float>> values_;
   std::list<StoredTensor> tensors_;
 };
@@ -150,11 +158,12 @@ TEST_CASE("what is left in a page after the last token has no part in any logit"
   const PairCase shape{16, 16, 2, 1, 8, 1, 0};
   const std::vector<TokenId> overflowing(64, 22), text{1, 2, 3, 4, 5, 6, 7, 8, 9};
   for (const auto arithmetic :
-       {Arithmetic::float32, Arithmetic::tensor_core, Arithmetic::bfloat16_pairs})
+       {Arithmetic::float32, Arithmetic::tensor_core, Arithmetic::bfloat16_pairs,
+        Arithmetic::integer})
     for (const Kernels* form : forms_of_the_kernels(arithmetic)) {
       CAPTURE(form->name());
       const auto rows_after = [&](bool is_used) {
-        OverflowingTensors tensors;
+        OverflowingTensors tensors(arithmetic);
         Transformer transformer(std::make_unique<Qwen3>(shape.config(), tensors, *form));
         DeviceMemory<float> memory;
         if (is_used) {

@@ -1,6 +1,6 @@
-// Attention of `bfloat16-pairs` over a batch of several texts, in every form. The plain form is
-// held against docs/reference/arithmetic.md in architectures/qwen3_bfloat16_pairs.cpp, one text at
-// a time.
+// Attention of `bfloat16-pairs` and of `integer` over a batch of several texts, in every form. The
+// plain forms are compared with docs/reference/arithmetic.md in architectures/qwen3_bfloat16_pairs.cpp and
+// qwen3_integer.cpp, one text at a time.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -73,10 +73,9 @@ class Batch {
   DeviceMemory<std::uint32_t> table_;
 };
 
-}  // namespace
-
-TEST_CASE("every form attends alike, whatever rows share and whatever their pages hold after them",
-          "[kernels][bfloat16-pairs]") {
+/// Stored: how the arithmetic stores what is attended.
+template <class Stored>
+void check_forms(Arithmetic arithmetic) {
   std::vector<std::uint32_t> table;
   std::vector<std::uint32_t> begins;
   std::vector<Place> written;
@@ -89,21 +88,27 @@ TEST_CASE("every form attends alike, whatever rows share and whatever their page
     }
     for (std::size_t p = shared; p < lengths[text]; ++p) written.push_back({text, p});
   }
-  const PageShape page{1, groups, head_dim, 2, Arithmetic::bfloat16_pairs};
+  const PageShape page{1, groups, head_dim, 2, arithmetic};
   // No number is anywhere that no token was written to.
   const std::vector<std::byte> no_numbers((next_page + 1) * page.layout().bytes(), std::byte{0xFF});
   DeviceMemory<std::byte> bytes{std::span<const std::byte>(no_numbers)};
   const PageMemory memory = pages_at(bytes.data(), next_page + 1, page.layout());
-  const Kernels& plain = host_kernels(InstructionSet::plain, Arithmetic::bfloat16_pairs);
+  const Kernels& plain = host_kernels(InstructionSet::plain, arithmetic);
   Batch texts(written, table, begins, 3);
   RotaryAngles angles(1e4, head_dim, lengths[0]);
   plain.rotate_into_pages(shape, nullptr, nullptr, 0.0F, angles.up_to(lengths[0]), texts.rows(),
                           page.keys(memory, 0), page.values(memory, 0), texts.query_key_value());
 
   const auto attended_by = [&](const Kernels& kernels, Batch& batch) {
-    DeviceMemory<std::uint16_t> attended(batch.size() * heads * head_dim);
+    DeviceMemory<Stored> attended(batch.size() * heads * head_dim);
+    ProductInputs target{};
+    if constexpr (std::is_same_v<Stored, float>) {
+      target.float32 = attended.data();
+    } else {
+      target.bfloat16 = attended.data();
+    }
     kernels.attend(shape, batch.query_key_value(), batch.rows(), page.keys(memory, 0),
-                   page.values(memory, 0), {nullptr, attended.data()});
+                   page.values(memory, 0), target);
     return attended.download(0, batch.size() * heads * head_dim);
   };
   // Few rows, whose items have a row each; and many, of which some neighbours are of one text and
@@ -122,12 +127,23 @@ TEST_CASE("every form attends alike, whatever rows share and whatever their page
     Batch batch(places, table, begins, 5);
     const auto expected = attended_by(plain, batch);
     CHECK(std::none_of(expected.begin(), expected.end(),
-                       [](std::uint16_t bits) { return std::isnan(from_bfloat16(bits)); }));
-    for (const Kernels* form : forms_of_the_kernels(Arithmetic::bfloat16_pairs)) {
+                       [](Stored x) {
+                         if constexpr (std::is_same_v<Stored, float>) return std::isnan(x);
+                         return std::isnan(from_bfloat16(static_cast<std::uint16_t>(x)));
+                       }));
+    for (const Kernels* form : forms_of_the_kernels(arithmetic)) {
       CAPTURE(count, form->name());
       CHECK((attended_by(*form, batch) == expected));
     }
   }
+}
+
+}  // namespace
+
+TEST_CASE("every form attends alike, whatever rows share and whatever their pages hold after them",
+          "[kernels][bfloat16-pairs][integer]") {
+  check_forms<std::uint16_t>(Arithmetic::bfloat16_pairs);
+  check_forms<float>(Arithmetic::integer);
 }
 
 }  // namespace tempera::gpu::pair_attention_test

@@ -168,16 +168,16 @@ struct StoredRows {
 
   StoredRows(Arithmetic of, std::size_t size) : arithmetic(of), float32(size), bfloat16(size) {}
   ProductInputs view() {
-    if (arithmetic == Arithmetic::float32) return {float32.data(), nullptr};
+    if (!rounds_to_bfloat16(arithmetic)) return {float32.data(), nullptr};
     return {nullptr, bfloat16.data()};
   }
   std::vector<std::uint32_t> bits() const {
-    if (arithmetic == Arithmetic::float32) return bits_of(float32.download(0, float32.size()));
+    if (!rounds_to_bfloat16(arithmetic)) return bits_of(float32.download(0, float32.size()));
     const auto stored = bfloat16.download(0, bfloat16.size());
     return {stored.begin(), stored.end()};
   }
   std::vector<std::uint32_t> bits_of_expected(const Floats& values) const {
-    if (arithmetic == Arithmetic::float32) return bits_of(values);
+    if (!rounds_to_bfloat16(arithmetic)) return bits_of(values);
     std::vector<std::uint32_t> stored;
     for (const float value : values) stored.push_back(to_bfloat16(value));
     return stored;
@@ -338,7 +338,13 @@ TEST_CASE("every form gates what is attended, head by head", "[kernels][recurren
   for (const Kernels* kernels : all_forms()) {
     CAPTURE(kernels->name(), name_of(kernels->arithmetic()));
     const std::size_t page_bytes = 2 * 16 * 16 * sizeof(float);
-    auto words = device(std::vector<std::uint32_t>(page_bytes / 4, 0x3F003E80U));  // 0.5 and 0.25
+    std::vector<std::uint32_t> halves(page_bytes / 4, 0x3F003E80U);  // 0.5 and 0.25
+    if (page_elements(kernels->arithmetic()) == PageElements::sixteen_bits) {
+      // The exponents of the keys and of the values, after 16 tokens' 16 elements.
+      for (const std::size_t part : {std::size_t{0}, page_bytes / 8})
+        std::fill_n(halves.begin() + static_cast<std::ptrdiff_t>(part + 128), 16, 0U);
+    }
+    auto words = device(halves);
     const PagePart keys{reinterpret_cast<std::byte*>(words.data()), page_bytes};
     const PagePart values = part_after(keys, page_bytes / 2);
     StoredRows attended(kernels->arithmetic(), rows * 32);
@@ -348,7 +354,7 @@ TEST_CASE("every form gates what is attended, head by head", "[kernels][recurren
     Floats expected;
     for (std::size_t i = 0; i < rows * 32; ++i) {
       const float gate = buffer[i / 32 * gated.row_floats + 68 + i % 32];
-      const float x = kernels->arithmetic() == Arithmetic::float32
+      const float x = !rounds_to_bfloat16(kernels->arithmetic())
                           ? attended.float32.download(i, 1)[0]
                           : from_bfloat16(attended.bfloat16.download(i, 1)[0]);
       expected.push_back(x * (1.0f / (1.0f + float32_exponential(-gate))));

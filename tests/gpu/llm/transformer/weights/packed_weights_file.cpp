@@ -238,6 +238,7 @@ TEST_CASE("the digest of packing tells arithmetics apart that pack apart", "[wei
   CHECK(plain != packing_digest(Arithmetic::tensor_core));
   CHECK(plain != packing_digest(Arithmetic::bfloat16_pairs));
   CHECK(packing_digest(Arithmetic::tensor_core) != packing_digest(Arithmetic::bfloat16_pairs));
+  CHECK(packing_digest(Arithmetic::integer) != packing_digest(Arithmetic::bfloat16_pairs));
   // The steps of a chip are of the products, not of the weights.
   CHECK(packing_digest(Arithmetic::tensor_core) == packing_digest(Arithmetic::tensor_core_ampere));
 }
