@@ -12,6 +12,7 @@
 
 #include "base/error.hpp"
 #include "base/json_document.hpp"
+#include "base/sha256.hpp"
 #include "serve/batches/batch_paths.hpp"
 #include "serve/batches/batches.hpp"
 #include "serve/page/page.hpp"
@@ -71,6 +72,9 @@ class Server::Work {
             : "@" + options_.revision.substr(0, 12) + "-" + options_.model_digest.substr(0, 12);
     identity_.fingerprint =
         identity_.model + revision + "-" + identity_.arithmetic + "-tempera-" + options_.version;
+    // What a request leaves open is the server's to decide, so this decides its answer too.
+    if (const std::string samplers = options_.generation.samplers.text(); !samplers.empty())
+      identity_.fingerprint += "-" + sha256(samplers).substr(0, 12);
     if (options_.batch_folder)
       batches_ = std::make_unique<Batches>(
           *options_.batch_folder,
@@ -223,8 +227,8 @@ class Server::Work {
     return error_response(404, "there is no such path; GET /openapi.json lists them");
   }
 
-  ordered_json model_entry() const {
-    ordered_json entry{{"id", identity_.model},
+  ordered_json model_entry(const std::string& name) const {
+    ordered_json entry{{"id", name},
                        {"object", "model"},
                        {"created", started_},
                        {"owned_by", "tempera"},
@@ -237,12 +241,15 @@ class Server::Work {
     return entry;
   }
   ordered_json models() const {
-    return {{"object", "list"}, {"data", ordered_json::array({model_entry()})}};
+    auto entries = ordered_json::array({model_entry(identity_.model)});
+    for (const std::string& sampler : options_.generation.samplers.names())
+      entries.push_back(model_entry(identity_.model + ":" + sampler));
+    return {{"object", "list"}, {"data", std::move(entries)}};
   }
   HttpResponse model_named(const std::string& name) const {
     try {
       require_model(name, identity_);
-      return json_response(model_entry());
+      return json_response(model_entry(name));
     } catch (const OtherModel& error) {
       return error_response(404, error.what(), "model");
     }

@@ -52,8 +52,8 @@ struct ServerOptions {
 class Server {
  public:
   /// Binds the address. The model must outlive the server.
-  /// @throw BadInput as HttpServer, PageRules and Batches; and for an address beyond this machine
-  /// without a key, unless `without_key`
+  /// @throw BadInput as HttpServer, PageRules, Batches and ServedSamplers::check; and for an
+  /// address beyond this machine without a key, unless `without_key`
   Server(const gpu::OpenedModel& model, ServerOptions options, bool without_key = false);
   ~Server();
   Server(const Server&) = delete;

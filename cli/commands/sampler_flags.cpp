@@ -115,9 +115,19 @@ CLI::Option* add(CLI::App& command, const std::string& flag, const std::string& 
 void SamplerFlags::add_to(CLI::App& command, Of which) {
   gpu::visit_fields([&](const auto& row) {
     if (which == Of::one_answer && !row.places.chat) return;
+    if (which == Of::server && !row.places.body && row.key != "horizon") return;
     auto& member = gpu::member_of(said_, row.wish);
-    const std::string flag = spelt(row.key, gpu::Spelling::flags);
-    const CLI::Option* option = add(command, flag, help_of(row), member, row.kind);
+    std::string flag = spelt(row.key, gpu::Spelling::flags);
+    std::string help = help_of(row);
+    if constexpr (std::is_same_v<decltype(row.kind), field::Sampler>)
+      if (which == Of::server) {
+        flag = "--default-sampler";
+        help =
+            "Sampler of requests that describe none (default: standard, at their temperature). "
+            "The options after it are its settings. NAME:SAMPLER, such as smollm2:ppt, is a "
+            "model that is drawn by that sampler";
+      }
+    const CLI::Option* option = add(command, flag, help, member, row.kind);
     if (row.places.alias.empty()) return;
     const std::string alias = spelt(row.places.alias, gpu::Spelling::flags);
     aliases_.emplace_back(option, add(command, alias, "Another name of " + flag, member, row.kind));

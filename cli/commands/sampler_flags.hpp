@@ -14,8 +14,9 @@ namespace tempera::cli {
 class SamplerFlags {
  public:
   enum class Of : std::uint8_t {
-    run,        ///< every setting
-    one_answer  ///< those of a single answer
+    run,         ///< every setting
+    one_answer,  ///< those of a single answer
+    server       ///< those that a request may leave open; the sampler is --default-sampler
   };
   /// Declares the flags of `command`, which must not outlive this object.
   void add_to(CLI::App& command, Of which);

@@ -8,9 +8,11 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "base/in_quotes.hpp"
 #include "base/text_file.hpp"
 #include "cli/commands/command.hpp"
 #include "cli/commands/open_model.hpp"
+#include "cli/commands/sampler_flags.hpp"
 #include "cli/terminal/interruption.hpp"
 #include "cli/terminal/option_values.hpp"
 #include "cli/terminal/version.hpp"
@@ -25,6 +27,7 @@ namespace {
 
 constexpr const char* serve_examples = R"(Examples:
   tempera serve --model smollm2
+  tempera serve --model smollm2 --default-sampler ppt --powers 1.5,2,3
   tempera serve --model toy_models/worked_sum --port 8081
   curl localhost:8080/v1/completions -d '{"prompt": "4+7?", "max_tokens": 28,
     "tempera": {"powers": [1, 2, 4], "block": 4}}')";
@@ -36,6 +39,7 @@ struct ServeOptions {
   std::optional<gpu::Arithmetic> arithmetic;
   std::optional<gpu::RopeFactors> rope_factors;
   serve::ServerOptions server;
+  SamplerFlags sampler;
   std::size_t port = 8080;
   std::size_t grace = 30;
   std::size_t longest = 0;
@@ -78,6 +82,11 @@ std::string host_of_url(const std::string& host) {
 }
 
 void run_serve(ServeOptions options) {
+  serve::ServedSamplers& samplers = options.server.generation.samplers;
+  samplers.settings = options.sampler.wish();
+  samplers.default_sampler = samplers.settings.sampler.value_or("");
+  samplers.settings.sampler.reset();
+  samplers.check(options.server.generation.horizon);
   const gpu::CurrentDevice here(gpu::require_device(options.device));
   obtain_if_asked(options.download, options.model);
   const gpu::OpenedModel model =
@@ -90,6 +99,10 @@ void run_serve(ServeOptions options) {
   }
   if (options.server.model_name.empty())
     options.server.model_name = std::filesystem::path(options.model).filename().string();
+  if (const auto asked = serve::asked_model(options.server.model_name); !asked.sampler.empty())
+    throw BadInput("--model-name",
+                   in_quotes(options.server.model_name) + " ends as if it named a sampler",
+                   "give another name");
   options.server.model_path = gpu::resolve_model(options.model);
   options.server.model_digest = gpu::model_digest(options.server.model_path);
   options.server.version = version_number();
@@ -169,6 +182,7 @@ void add_serve(CLI::App& app) {
   add_text(*command, "--shard", options->shard, "I/N",
            "Draw shard I of every batch of --batch-folder, which N servers share; clients ask the "
            "server of shard 1");
+  options->sampler.add_to(*command, SamplerFlags::Of::server);
   add_packed_weights(*command, options->packed_weights);
   add_bytes(*command, "--cache-memory", options->server.session.cache_memory,
             "Most memory that caches of answers under way may take, such as 8GiB (default: half "

@@ -45,16 +45,39 @@ bool names_sampler(const JsonObject& tempera) {
   });
 }
 
-/// The temperature, if it decides the sampler. Beside a sampler of "tempera" 1 changes nothing.
-void read_temperature(const JsonObject& body, gpu::SamplerWish& wish) {
-  const bool is_beside = body.has("tempera") && names_sampler(body.object("tempera"));
+/// The sampler that the model's name or the server gives to a request; empty if its temperature
+/// decides, or if it describes its own in "tempera".
+std::string given_sampler(const JsonObject& body, const AskedModel& asked,
+                          const ServedSamplers& samplers) {
+  const bool describes = body.has("tempera") && names_sampler(body.object("tempera"));
+  if (!asked.sampler.empty() && describes) {
+    const JsonObject tempera = body.object("tempera");
+    if (tempera.has("sampler") && tempera.text("sampler") != asked.sampler)
+      throw BadInput("tempera.sampler", "it differs from that of the model's name",
+                     "give one of the two");
+    return asked.sampler;
+  }
+  const std::string& sampler =
+      describes || !asked.sampler.empty() ? asked.sampler : samplers.default_sampler;
+  // A temperature makes another sampler of it.
+  return sampler == "standard" && body.has("temperature") ? "" : sampler;
+}
+
+/// The temperature, if it decides the sampler. Beside a sampler that is given or described 1
+/// changes nothing.
+void read_temperature(const JsonObject& body, const std::string& given, gpu::SamplerWish& wish) {
+  const bool is_beside =
+      !given.empty() || (body.has("tempera") && names_sampler(body.object("tempera")));
   if (!body.has("temperature")) {
-    if (!body.has("tempera")) wish.temperature = 1.0;
+    if (!body.has("tempera") && !is_beside) wish.temperature = 1.0;
     return;
   }
   const double temperature = body.finite_number("temperature");
   if (temperature < 0.0) throw BadInput("temperature", "it is below 0", "give 0 or more");
   if (temperature == 1.0 && is_beside) return;
+  if (!given.empty())
+    throw BadInput("temperature", "beside the sampler " + given + " only 1 is taken",
+                   "leave it out, or end the model's name with \":standard\"");
   if (is_beside || (temperature == 0.0 && body.has("tempera")))
     throw BadInput("temperature", "beside a sampler in \"tempera\" only 1 is taken",
                    "leave it out, and give powers: the power 1/t does what the temperature t does");
@@ -206,7 +229,8 @@ GenerationRequest read_generation_request(std::string_view body_text, bool is_ch
 
   GenerationRequest request;
   request.is_chat = is_chat;
-  if (body.has("model")) request.model = body.text("model");
+  const AskedModel asked = asked_model(body.optional_text("model").value_or(""));
+  request.model = asked.model;
   if (body.has("n")) request.choices_of_a_prompt = body.whole_number("n", 1, most);
   if (!is_chat && body.has("best_of") &&
       body.whole_number("best_of", 1, most) != request.choices_of_a_prompt)
@@ -228,7 +252,9 @@ GenerationRequest read_generation_request(std::string_view body_text, bool is_ch
   if (!is_chat) request.echo = body.boolean_or("echo", false);
 
   gpu::SampleWish wish;
-  read_temperature(body, wish.sampler);
+  const std::string given = given_sampler(body, asked, limits.samplers);
+  if (!given.empty()) wish.sampler = limits.samplers.beginning(given);
+  read_temperature(body, given, wish.sampler);
   if (is_chat) wish.arguments = read_chat_arguments(body, body_text);
   if (body.has("tempera"))
     read_tempera(body.object("tempera"), request, wish.sampler, wish.arguments);
@@ -248,7 +274,8 @@ GenerationRequest read_generation_request(std::string_view body_text, bool is_ch
       throw BadInput(length, "0 asks for nothing", "give 1 or more, or \"echo\": true beside it");
   }
 
-  if (is_chat && !body.has(length) && !body.has("tempera")) {
+  if (is_chat && !body.has(length) && !body.has("tempera") &&
+      (given.empty() || given == "standard")) {
     wish.sampler.horizon = limits.open_horizon;
     request.is_horizon_open = true;
   }

@@ -8,11 +8,12 @@
 #include <vector>
 
 #include "base/json_document.hpp"
+#include "serve/protocol/served_samplers.hpp"
 #include "settings/resolve.hpp"
 
 namespace tempera::serve {
 
-/// What a client may ask for at most.
+/// The most that a client may ask for, and what it gets where it asks for nothing.
 struct GenerationLimits {
   std::size_t choices = 128;    ///< prompts times n of one request
   std::size_t prompts = 1024;   ///< prompts of one request
@@ -22,12 +23,13 @@ struct GenerationLimits {
   std::size_t open_horizon = 4096;
   std::size_t top_logprobs = 20;  ///< alternatives of each token
   std::size_t prompt_bytes = std::size_t{4} << 20;
+  ServedSamplers samplers;
 };
 
 /// The body of POST /v1/completions or /v1/chat/completions, read and checked; no model was asked.
 struct GenerationRequest {
   bool is_chat = false;
-  std::string model;                    ///< as the client named it; may be empty
+  std::string model;                    ///< as the client named it, without a sampler; may be empty
   std::vector<gpu::SampleWish> wishes;  ///< one for each prompt, in order
   std::size_t choices_of_a_prompt = 1;  ///< n
   std::uint64_t seed = 0;
@@ -53,9 +55,10 @@ gpu::ChatArguments read_chat_arguments(const JsonObject& body, std::string_view 
 
 /// Reads the body of a completion or, if `is_chat`, of a chat completion.
 ///
-/// Without a "tempera" object the request is tokenwise sampling at its "temperature" (1 if there is
-/// none), as with every other server. temperature 0 is the power 2^20, the largest that a ladder
-/// takes. The object's keys are those of SamplerWish.
+/// Without a "tempera" object the request is drawn by the sampler that its model names
+/// ("smollm2:ppt"), or by the server's default. If there is neither it is tokenwise sampling at its
+/// "temperature" (1 if there is none), as with every other server. temperature 0 is the power 2^20,
+/// the largest that a ladder takes. The object's keys are those of SamplerWish.
 /// @throw BadInput naming the field: for what is no JSON, unknown fields (with the nearest known
 /// one), fields of the protocol that would change the law (top_p, penalties, logit_bias, tools),
 /// and what is beyond `limits`

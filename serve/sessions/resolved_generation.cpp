@@ -35,7 +35,7 @@ void require_affordable(const ResolvedGeneration& resolved) {
 }  // namespace
 
 void require_model(const std::string& named, const Identity& identity) {
-  if (!named.empty() && named != identity.model)
+  if (!named.empty() && asked_model(named).model != identity.model)
     throw OtherModel("model", "this server offers the model \"" + identity.model + "\" alone",
                      "ask for that one");
 }

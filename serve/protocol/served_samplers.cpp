@@ -1,0 +1,83 @@
+#include "serve/protocol/served_samplers.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "base/error.hpp"
+#include "settings/field_json.hpp"
+#include "settings/resolve.hpp"
+
+namespace tempera::serve {
+namespace {
+
+bool is_sampler(std::string_view name) {
+  const auto named = gpu::named_samplers();
+  return std::any_of(named.begin(), named.end(),
+                     [&](const gpu::NamedSampler& sampler) { return sampler.name == name; });
+}
+
+}  // namespace
+
+AskedModel asked_model(std::string_view name) {
+  const auto colon = name.rfind(':');
+  if (colon == std::string_view::npos || !is_sampler(name.substr(colon + 1)))
+    return {std::string(name), ""};
+  return {std::string(name.substr(0, colon)), std::string(name.substr(colon + 1))};
+}
+
+gpu::SamplerWish ServedSamplers::beginning(std::string_view sampler) const {
+  const gpu::NamedSampler& named = gpu::sampler_named(sampler, "sampler");
+  gpu::SamplerWish wish = settings;
+  const gpu::SamplerWish open;
+  gpu::visit_fields([&](const auto& field) {
+    if (!gpu::takes(named, field.takes))
+      gpu::member_of(wish, field.wish) = gpu::member_of(open, field.wish);
+  });
+  wish.sampler = std::string(sampler);
+  if (named.powers == gpu::NamedSampler::Powers::base) wish.powers = open.powers;
+  if (named.powers == gpu::NamedSampler::Powers::one && wish.powers && !wish.powers->empty())
+    wish.powers = {{wish.powers->back()}};
+  return wish;
+}
+
+void ServedSamplers::check(std::size_t most_horizon) const {
+  const std::string sampler =
+      default_sampler.empty() ? std::string(gpu::default_sampler) : default_sampler;
+  gpu::refuse_without_effect(settings, gpu::sampler_named(sampler, "--default-sampler"),
+                             gpu::Spelling::flags);
+  gpu::SamplerWish wish = settings;
+  wish.sampler = sampler;
+  const gpu::SamplerSettings resolved = gpu::resolve_sampler(wish, gpu::Spelling::flags);
+  if (resolved.horizon > most_horizon)
+    throw BadInput("--horizon",
+                   std::to_string(resolved.horizon) + " is more than a request may ask for",
+                   "give at most " + std::to_string(most_horizon));
+}
+
+std::vector<std::string> ServedSamplers::names() const {
+  std::vector<std::string> names;
+  for (const gpu::NamedSampler& named : gpu::named_samplers()) try {
+      gpu::resolve_sampler(beginning(named.name)).plan();
+      names.emplace_back(named.name);
+    } catch (const BadInput&) {
+      // The settings are for another sampler: a request for this one has to give its own.
+    }
+  return names;
+}
+
+std::string ServedSamplers::text() const {
+  bool says = !default_sampler.empty();
+  gpu::visit_fields([&](const auto& field) {
+    says = says || gpu::is_said(gpu::member_of(settings, field.wish));
+  });
+  if (!says) return "";
+  nlohmann::ordered_json all{{"default", default_sampler}};
+  const gpu::SamplerSettings resolved = gpu::resolve_sampler(
+      beginning(default_sampler.empty() ? gpu::default_sampler : default_sampler));
+  gpu::write_config(all, resolved, gpu::InConfig::always);
+  gpu::write_config(all, resolved, gpu::InConfig::unless_default);
+  return all.dump();
+}
+
+}  // namespace tempera::serve

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "settings/fields.hpp"
+
+namespace tempera::serve {
+
+/// A model as a client names it: the server's, and after a colon a sampler, as in "smollm2:ppt".
+struct AskedModel {
+  std::string model;
+  std::string sampler;  ///< empty if none is named
+};
+/// Splits a name at its last colon if that is followed by the name of a sampler.
+AskedModel asked_model(std::string_view name);
+
+/// The samplers of requests that do not describe their own.
+struct ServedSamplers {
+  std::string default_sampler;  ///< empty: tokenwise sampling at the request's temperature
+  gpu::SamplerWish settings;    ///< of the default sampler, and of others as far as they take them
+
+  /// Returns the settings that a request of this sampler begins with: those that it takes. A
+  /// sampler of one power begins with the last of a ladder.
+  gpu::SamplerWish beginning(std::string_view sampler) const;
+  /// @throw BadInput naming the flag: for an unknown sampler, a setting that it does not take, and
+  /// a horizon above `most_horizon`
+  void check(std::size_t most_horizon) const;
+  /// Returns the names of the samplers that can begin with these settings.
+  std::vector<std::string> names() const;
+  /// Returns a text that differs where an answer may differ; empty if nothing was set.
+  std::string text() const;
+};
+
+}  // namespace tempera::serve
