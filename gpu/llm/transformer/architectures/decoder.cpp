@@ -51,9 +51,9 @@ void Decoder::read_head(TensorSource& tensors) {
 void Decoder::read_head(TensorSource& tensors, DeviceMemory<float> final_norm) {
   final_norm_ = std::move(final_norm);
   if (!config_.tie_word_embeddings || embedded_as(kernels_.arithmetic()) != kernels_.arithmetic()) {
-    head_ = tensors.matrix(
-        config_.tie_word_embeddings ? "model.embed_tokens.weight" : "lm_head.weight",
-        config_.vocab_size, config_.hidden_size, kernels_.arithmetic());
+    head_ =
+        tensors.matrix(config_.tie_word_embeddings ? "model.embed_tokens.weight" : "lm_head.weight",
+                       config_.vocab_size, config_.hidden_size, kernels_.arithmetic());
   }
   step_work_ = tensors.packed();
   step_work_ -= before_layers_;
