@@ -17,11 +17,8 @@ install(DIRECTORY toy_models DESTINATION ${CMAKE_INSTALL_DATADIR}/tempera
 # All that `tempera verify` reads: the claims, the statements of their theorems, the matrices from Coq.
 install(DIRECTORY proofs DESTINATION ${CMAKE_INSTALL_DATADIR}/tempera
   FILES_MATCHING PATTERN "*.json" PATTERN "*.v" PATTERN "matrices.txt" PATTERN "statements.txt" PATTERN "*.sealed" PATTERN "check_certificate.py")
-# For samplers that are judged by `tempera check`: the Python module and the worked examples.
-install(DIRECTORY python/tempera_check DESTINATION ${CMAKE_INSTALL_DATADIR}/tempera/python
-  FILES_MATCHING PATTERN "*.py")
-# `tempera eval`, with the paper's tables.
-install(DIRECTORY python/tempera DESTINATION ${CMAKE_INSTALL_DATADIR}/tempera/python
+# The modules of `tempera check` and `tempera eval`, with the paper's tables, and the worked examples.
+install(DIRECTORY python/tempera python/tempera_check DESTINATION ${CMAKE_INSTALL_DATADIR}/tempera/python
   FILES_MATCHING PATTERN "*.py" PATTERN "*.txt" PATTERN "py.typed" PATTERN "*.pyi")
 install(FILES proofs/paper_tables.json
   DESTINATION ${CMAKE_INSTALL_DATADIR}/tempera/python/tempera/eval/report)

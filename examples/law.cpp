@@ -13,6 +13,7 @@ int main(int, char** argv) {
   const auto records = model.records(3);
   for (std::size_t x = 0; x < records.size(); ++x)
     std::cout << records[x] << "\t" << target[x].text() << '\n';
-  // Not 0: the program computes with float32 logits. docs/law.md says how far it may be off.
+  // Not 0: the program computes with float32 logits. docs/reference/law.md says how far it may be
+  // off.
   std::cout << "TV after one compiled move: " << total_variation(after, target).value() << '\n';
 }

@@ -2,7 +2,7 @@
 
 Only the first and the last line know of tempera.
 """
-import tempera_check  # before all that draws: from here on chance is tempera's
+import tempera.check  # before all that draws: from here on chance is tempera's
 
 import math
 import random
@@ -49,4 +49,4 @@ def mcmc_step(model, tokens):
     return tokens
 
 
-tempera_check.serve(mcmc_step)
+tempera.check.serve(mcmc_step)

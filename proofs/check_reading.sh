@@ -31,4 +31,4 @@ awk '
     if (!asked) { print "proofs: " FILENAME " names nothing" > "/dev/stderr"; exit 1 }
     if (!bad) print "proofs: the " asked " names in the guided reading are here"
     exit bad
-  }' $(find . -name '*.v' | sort) "${1:-../docs/proofs.md}"
+  }' $(find . -name '*.v' | sort) "${1:-../docs/explanation/proofs.md}"

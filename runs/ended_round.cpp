@@ -16,7 +16,7 @@ namespace tempera::gpu {
 namespace {
 
 constexpr auto most_of_64_bits = std::numeric_limits<std::uint64_t>::max();
-constexpr std::size_t numbers_of_event = 9;
+constexpr std::size_t numbers_of_event = 10;  // and then the tokens that were drawn, if kept
 
 [[noreturn]] void refuse_round(const std::string& where) {
   throw BadInput(where, "is not as tempera writes it", remedy_for(where));
@@ -33,7 +33,8 @@ std::array<std::uint64_t, numbers_of_event> numbers_of(const Event& event) {
           flags,
           event.horizon,
           to_bits(event.log_ratio),
-          to_bits(event.effective_sample_size)};
+          to_bits(event.effective_sample_size),
+          event.proposals};
 }
 
 Event event_of(std::span<const std::uint64_t> numbers) {
@@ -50,12 +51,17 @@ Event event_of(std::span<const std::uint64_t> numbers) {
   event.horizon = numbers[6];
   event.log_ratio = from_bits(numbers[7]);
   event.effective_sample_size = from_bits(numbers[8]);
+  event.proposals = numbers[9];
+  const auto drawn = numbers.subspan(numbers_of_event);
+  event.drawn.assign(drawn.begin(), drawn.end());
   return event;
 }
 
 /// Whether a run can have such an event: what counts it relies on that.
 bool is_possible(const Event& event, std::size_t replicas, std::size_t rungs) {
-  if (event.horizon > longest_horizon || event.tokens > longest_horizon) return false;
+  if (event.proposals < 1 || event.proposals > addressable_turns) return false;
+  if (event.horizon > longest_horizon || event.tokens > longest_horizon * event.proposals)
+    return false;
   if (event.kind == Event::Kind::swap) return event.rung < rungs - 1;
   const bool has_restart = event.restart >= 1 && event.restart <= event.horizon;
   return event.rung < replicas && (!event.proposed || event.horizon == 0 || has_restart);
@@ -92,7 +98,12 @@ std::string journal_line(const EndedRound& round) {
     line.list(round.confidence, bits);
   }
   line << ",\"events\":";
-  line.list(round.events, [&](const Event& event) { line.list(numbers_of(event), number); }) << "}";
+  line.list(round.events, [&](const Event& event) {
+    const auto numbers = numbers_of(event);
+    std::vector<std::uint64_t> all(numbers.begin(), numbers.end());
+    all.insert(all.end(), event.drawn.begin(), event.drawn.end());
+    line.list(all, number);
+  }) << "}";
   return line.take();
 }
 
@@ -115,7 +126,7 @@ EndedRound ended_round_of(const nlohmann::json& json, const PossibleRuns& runs,
     const nlohmann::json whole{{"event", event}};
     const auto numbers = JsonObject(whole, where).whole_numbers("event", 0, most_of_64_bits);
     constexpr auto last_kind = static_cast<std::uint64_t>(Event::Kind::resampling);
-    if (numbers.size() != numbers_of_event || numbers[0] > last_kind) refuse_round(where);
+    if (numbers.size() < numbers_of_event || numbers[0] > last_kind) refuse_round(where);
     round.events.push_back(event_of(numbers));
     if (!is_possible(round.events.back(), replicas, settings.ladder.rungs())) refuse_round(where);
   }
@@ -143,7 +154,7 @@ void require_possible(std::size_t run_index, const SavedProgress& progress,
     local_moves += rounds * stages[m].local_moves;
     sweeps += rounds * stages[m].sweeps;
   }
-  // Proposals until one is kept are counted by no stage, and each has drawn a token.
+  // Proposals until one is kept are counted by no stage, and each counts as a token at least.
   if (plan.until_kept)
     local_moves = std::min<std::size_t>(progress.drawn, addressable_turns);
   else if (progress.drawn != 0)

@@ -8,6 +8,7 @@
 #include "base/json_document.hpp"
 #include "gpu/core/lottery/exponential.hpp"
 #include "gpu/session/json_line.hpp"
+#include "runs/packed_tokens.hpp"
 #include "runs/part_line.hpp"
 #include "runs/run_folder.hpp"
 
@@ -56,6 +57,7 @@ std::string event_line(const SamplePrompt& prompt, std::size_t sample, const Eve
   }
   line << ",\"rung\":" << event.rung + 1;
   if (event.kind == Event::Kind::local_move) line << ",\"r\":" << event.restart;
+  if (event.proposals != 1) line << ",\"proposals\":" << event.proposals;
   if (event.kind != Event::Kind::swap) line << ",\"tokens\":" << event.tokens;
   if (event.kind == Event::Kind::local_move) {
     line << ",\"proposed\":";
@@ -66,6 +68,7 @@ std::string event_line(const SamplePrompt& prompt, std::size_t sample, const Eve
     line.boolean(event.accepted) << (event.early ? ",\"log_ratio_at_most\":" : ",\"log_ratio\":");
     line.real(event.log_ratio);
   }
+  if (!event.drawn.empty()) line << ",\"drawn\":\"" << packed_tokens(event.drawn) << "\"";
   line << "}\n";
   return line.take();
 }

@@ -54,8 +54,8 @@ class PromptNumbers {
   std::map<std::string, std::size_t> prompts_;
 };
 
-void count(AcceptanceCount& counted, bool accepted) {
-  ++counted.tried;
+void count(AcceptanceCount& counted, bool accepted, std::uint64_t tried = 1) {
+  counted.tried += tried;
   if (accepted) ++counted.accepted;
 }
 
@@ -91,7 +91,8 @@ void take_line(const nlohmann::json& line, const std::string& where, const Promp
         throw BadInput(where, "has a log p0 that no record has", write_again);
     take(trace);
   } else if (kind == "local_move" && line.at("proposed")) {
-    count(count_of_rung(traces.moves, line, where), line.at("accepted"));
+    count(count_of_rung(traces.moves, line, where), line.at("accepted"),
+          line.value("proposals", std::uint64_t{1}));
   } else if (kind == "swap") {
     count(count_of_rung(traces.swaps, line, where), line.at("accepted"));
   }

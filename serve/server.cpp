@@ -63,6 +63,7 @@ class Server::Work {
             session_, [this] { return after_turn(); }, [this] { free_memory(); }),
         http_(options_.host, options_.port, handlers(), limits_of(options_)),
         intake_({.jobs = options_.most_choices + IntakeLimits{}.threads}) {
+    if (!options_.model_digest.empty()) identity_.digest = options_.model_digest;
     // Two states of one repository differ in this; twelve digits are enough for a commit of Git.
     const std::string revision =
         options_.revision.empty()

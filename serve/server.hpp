@@ -37,7 +37,7 @@ struct ServerOptions {
   std::optional<std::string> batch_folder;
   /// Which of the servers that share this folder it is; clients ask that of shard 1 for batches.
   gpu::Shard shard{1, 1};
-  std::string model_digest;  ///< of several such servers, and of a model that has a revision
+  std::string model_digest;  ///< gpu::model_digest
   std::string revision;      ///< the commit of a model of the Hugging Face Hub
 };
 

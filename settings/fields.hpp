@@ -21,8 +21,8 @@
 /// The settings of a sampler. A setting is declared here and nowhere else: its place in SamplerWish
 /// and SamplerSettings, and its row in visit_fields. From the rows come the flags of the command
 /// and their help, the keys of config.json and of "tempera" in HTTP requests, the arguments of
-/// Python, the OpenAPI document, the samplers that refuse the setting, docs/settings.md, and what
-/// `tempera eval` passes on.
+/// Python, the OpenAPI document, the samplers that refuse the setting, docs/reference/settings.md,
+/// and what `tempera eval` passes on.
 namespace tempera::gpu {
 
 /// The settings that a user gives to the sampler. What is left open takes the default of
@@ -233,6 +233,10 @@ void visit_fields(const Visitor& visitor) {
         Takes::always,
         "measure after each round the confidence of each rung's record (mean negative entropy of "
         "its tokens), for events.jsonl and the summary; it takes time and changes no answer",
+        {.body = false, .chat = false});
+  visit("auditable", &ChainOptions::auditable, &ChainOptions::auditable, Truth{}, {}, Takes::always,
+        "keep in events.jsonl the tokens of all proposals, so that `tempera audit` need not draw "
+        "them again; it changes no answer",
         {.body = false, .chat = false});
   visit("prefetch", &ChainOptions::prefetch, &ChainOptions::prefetch, Count{0, most_prefetch},
         {std::uint64_t{0}}, Takes::local_moves,

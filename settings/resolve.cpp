@@ -171,6 +171,10 @@ void resolve_prompts(SamplingSettings& settings, const OpenedModel& model,
       settings.snapshot =
           SamplingSettings::Snapshot{snapshot->commit, model_digest(snapshot->path.string())};
   }
+  if (settings.options.auditable)
+    settings.audit = SamplingSettings::Audit{
+        .model = settings.foreign ? settings.foreign->digest
+                                  : std::optional(model_digest(settings.model_path))};
   settings.rope_factors = model.rope_factors();
   settings.terminal = model.terminal();
   settings.plan();

@@ -73,6 +73,10 @@ nlohmann::ordered_json SamplingSettings::to_json() const {
     json["chat_template"] = {{"sha256", chat->digest}, {"tested", chat->is_tested}};
     if (!chat->arguments.empty()) json["chat_template_kwargs"] = chat->arguments.object();
   }
+  if (audit) {
+    json["audit"] = {{"format", audit->format}};
+    if (audit->model) json["audit"]["model"] = *audit->model;
+  }
   if (rope_factors) json["rope_factors"] = name_of(*rope_factors);
   write_config(json, *this, InConfig::unless_default);
   return json;
@@ -83,7 +87,7 @@ SamplingSettings SamplingSettings::from_json(const nlohmann::json& json, const s
   std::vector<std::string_view> known = config_keys();
   known.insert(known.end(), {"model", "model_path", "arithmetic", "prompt", "prompts", "terminal",
                              "rope_factors", "prompt_horizon", "shard", "chat_template",
-                             "chat_template_kwargs", "snapshot", "model_digest"});
+                             "chat_template_kwargs", "snapshot", "model_digest", "audit"});
   config.require_known(known);
   SamplingSettings settings;
   settings.model = config.text("model");
@@ -102,6 +106,13 @@ SamplingSettings SamplingSettings::from_json(const nlohmann::json& json, const s
     const JsonObject snapshot = config.object("snapshot");
     snapshot.only({"revision", "digest"});
     settings.snapshot = Snapshot{snapshot.text("revision"), snapshot.text("digest")};
+  }
+  if (config.has("audit")) {
+    const JsonObject audit = config.object("audit");
+    audit.only({"format", "model"});
+    settings.audit =
+        Audit{audit.whole_number("format", 0, std::numeric_limits<std::uint64_t>::max()),
+              audit.optional_text("model")};
   }
   if (config.has("chat_template")) {
     const JsonObject chat = config.object("chat_template");

@@ -47,6 +47,13 @@ struct SamplingSettings : SamplerSettings {
   /// The set of rotary factors that the run computes with, if the model has two.
   std::optional<RopeFactors> rope_factors;
   std::optional<Chat> chat;  ///< if a prompt is a conversation
+  /// The part of the record that an audit compares first, if the run is auditable.
+  struct Audit {
+    static constexpr std::uint64_t format_now = 1;
+    std::uint64_t format = format_now;  ///< of what events hold for it
+    std::optional<std::string> model;   ///< model_digest, or what a program says of its own model
+  };
+  std::optional<Audit> audit;
   std::vector<SamplePrompt> prompts;
   std::vector<TokenId> terminal;
 

@@ -9,7 +9,7 @@
 #include "base/error.hpp"
 #include "base/in_quotes.hpp"
 #include "gpu/core/lottery/rows/row_lottery.hpp"
-#include "gpu/core/model/forwarding_model.hpp"
+#include "gpu/core/model/accounted_model.hpp"
 #include "gpu/core/sampler/parallel_power_tempering.hpp"
 #include "gpu/core/sampler/sweep.hpp"
 #include "gpu/device/device_system.hpp"
@@ -21,7 +21,7 @@ namespace tempera::gpu {
 
 namespace {
 
-constexpr std::size_t batch_rows = 64;
+constexpr std::size_t batch_rows = 256;
 
 /// The time is up.
 struct TimeIsUp {};
@@ -90,10 +90,11 @@ class GraphsOfSteps {
   std::uint64_t replays_ = 0;
 };
 
-/// Pages that a problem of K rungs may hold: its prompt, and a record and a proposal of each rung.
+/// Pages for a problem of K rungs: its prompt, and a record of each rung. Proposals take those of
+/// their records' suffixes (CacheAccount).
 std::size_t pages_of_problem(const PaperSettings& settings, std::size_t rungs) {
   const auto pages = [](std::size_t tokens) { return (tokens + page_tokens - 1) / page_tokens; };
-  return pages(settings.prompt) + 2 * rungs * (pages(settings.horizon) + 1);
+  return pages(settings.prompt) + rungs * (pages(settings.horizon) + 1);
 }
 
 std::size_t stages_of(const PaperSettings& settings) {
@@ -124,7 +125,7 @@ std::vector<TokenId> prompt_of(std::size_t problem, std::size_t length, std::siz
 }
 
 /// Computes every prompt into a cache of its own. Returns the seconds that it takes.
-double compute_prompts(Transformer& model, const std::vector<Context>& contexts,
+double compute_prompts(LanguageModel& model, const std::vector<Context>& contexts,
                        std::vector<std::shared_ptr<Cache>>& caches) {
   const double begin = seconds_now();
   std::vector<Pass> passes;
@@ -265,6 +266,7 @@ namespace {
 /// The problems of a row, and what they share.
 struct Problems {
   Transformer& model;
+  CacheAccount& account;  ///< of all caches
   const Ladder& ladder;
   const PaperSettings& settings;
   const std::vector<std::size_t>& rounds;  ///< of each stage
@@ -320,6 +322,7 @@ struct Drawn {
   bool complete = false;
   std::size_t longest = 0;
   std::size_t most_pages = 0;
+  std::uint64_t recomputed = 0;
   EngineTimes times;
 };
 
@@ -332,6 +335,7 @@ Drawn draw(const Problems& problems, std::vector<Progress>& progress, std::uint6
   TimedModel timed(problems.model, most_seconds > 0.0 ? begin + most_seconds : HUGE_VAL);
   const std::size_t replicas = progress.size() * problems.ladder.rungs();
   Engine engine(timed, problems.rows, lottery, std::max(batch_rows, replicas));
+  engine.keep_within(problems.account);
   std::vector<Chain> chains;
   for (std::uint32_t problem = 0; problem < progress.size(); ++problem) {
     chains.push_back({engine, problems.contexts[problem], problems.ladder, seed});
@@ -350,6 +354,7 @@ Drawn draw(const Problems& problems, std::vector<Progress>& progress, std::uint6
   }
   drawn.decoded = {engine.decode_tokens(), timed.steps(), timed.positions(), seconds_now() - begin};
   drawn.times = engine.times();
+  drawn.recomputed = engine.tokens_recomputed();
   drawn.longest = timed.longest();
   drawn.most_pages = timed.most_pages();
   return drawn;
@@ -358,6 +363,7 @@ Drawn draw(const Problems& problems, std::vector<Progress>& progress, std::uint6
 /// Adds what a part has shown to that of a row.
 void add(const Drawn& drawn, MeasuredRuntime& measured, std::size_t page_bytes) {
   measured.decoded += drawn.decoded;
+  measured.recomputed_tokens += drawn.recomputed;
   measured.times.forward += drawn.times.forward;
   measured.times.draw += drawn.times.draw;
   measured.times.accept += drawn.times.accept;
@@ -474,7 +480,7 @@ MeasuredRuntime measure_runtime(Transformer& model, const PaperRuntime& row,
     throw BadInput(
         "--problems",
         std::to_string(problems) + " problems of " + std::to_string(ladder.rungs()) +
-            " rungs may hold " + std::to_string(pages) + " pages (" +
+            " rungs take " + std::to_string(pages) + " pages (" +
             in_gibibytes(pages * model.pages().page_bytes()) +
             "), for which the device has no room",
         "give at most " + std::to_string(problems_that_fit(model, settings, ladder.rungs())));
@@ -483,10 +489,13 @@ MeasuredRuntime measure_runtime(Transformer& model, const PaperRuntime& row,
   for (std::size_t problem = 0; problem < problems; ++problem)
     contexts.push_back({prompt_of(problem, settings.prompt, model.vocabulary_size()), {}});
   std::vector<std::shared_ptr<Cache>> caches;
-  measured.prompt_seconds = compute_prompts(model, contexts, caches);
+  const auto account =
+      std::make_shared<CacheAccount>(CacheBudget{pages * model.pages().page_bytes(), true});
+  AccountedModel accounted(model, account);
+  measured.prompt_seconds = compute_prompts(accounted, contexts, caches);
   const GraphsOfSteps graphs(model.kernels());
   const auto rows = graphs.make_rows();
-  Problems all{model, ladder, settings, rounds, *rows, contexts, caches, early_rejection};
+  Problems all{model, *account, ladder, settings, rounds, *rows, contexts, caches, early_rejection};
   if (most_seconds > 0.0) {
     measure_parts(all, settings.seed, most_seconds, measured);
   } else {

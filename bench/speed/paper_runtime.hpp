@@ -106,13 +106,14 @@ struct MeasuredRuntime {
   double prompt_seconds = 0.0;  ///< of computing all prompts, before anything is drawn
   ExpectedTokens expected;      ///< of a problem
   bool complete = false;  ///< whether the problems were run from their beginning to their ends
-  std::vector<MeasuredPart> parts;  ///< in order; empty if complete
-  std::size_t longest = 0;          ///< tokens of the longest record that was reached
-  double sweep_seconds = 0.0;       ///< of one sweep of a problem's replicas
-  std::size_t sweeps = 0;           ///< of a problem
-  std::size_t cache_bytes = 0;      ///< most memory of keys and values of all problems
-  EngineTimes times;                ///< parts of `decoded.seconds`
-  std::uint64_t graph_replays = 0;  ///< steps of CUDA kernels, each one graph; 0 on a host
+  std::vector<MeasuredPart> parts;      ///< in order; empty if complete
+  std::size_t longest = 0;              ///< tokens of the longest record that was reached
+  double sweep_seconds = 0.0;           ///< of one sweep of a problem's replicas
+  std::size_t sweeps = 0;               ///< of a problem
+  std::size_t cache_bytes = 0;          ///< most memory of keys and values of all problems
+  std::uint64_t recomputed_tokens = 0;  ///< dropped for want of memory, and computed again
+  EngineTimes times;                    ///< parts of `decoded.seconds`
+  std::uint64_t graph_replays = 0;      ///< steps of CUDA kernels, each one graph; 0 on a host
 
   double tokens_per_second() const { return decoded.tokens_per_second(); }
   /// The seconds of a problem: those of the whole run, else of each part's expected tokens at the
@@ -121,9 +122,10 @@ struct MeasuredRuntime {
   double swap_seconds_per_problem() const { return sweep_seconds * static_cast<double>(sweeps); }
 };
 
-/// How many problems of K rungs fill a batch of 64 rows and fit the device's memory, at least 1.
+/// How many problems of K rungs fill a batch of 256 rows and fit the device's memory, at least 1.
 ///
-/// A problem holds its prompt once, and a record and a proposal of each rung.
+/// A problem holds its prompt once, and a record of each rung: while a proposal is drawn, the
+/// suffix that it is to replace can be dropped.
 std::size_t problems_that_fit(const Transformer& model, const PaperSettings& settings,
                               std::size_t rungs);
 

@@ -24,6 +24,7 @@ void add_commands(CLI::App& program) {
   add_gallery(program);
   add_certify(program);
   add_certify_run(program);
+  add_audit(program);
   add_score(program);
   add_serve(program);
   add_sample(program);

@@ -39,9 +39,9 @@ struct BenchedModel {
   const gpu::ModelShape& shape;
 
   std::uint64_t weight_bytes() const { return 2 * shape.step_weights(); }
-  /// Bytes that a problem of the row reads at least.
-  double least_bytes(const gpu::MeasuredRuntime& row) const {
-    return row.expected.least_bytes(row.problems * row.rungs, weight_bytes(), shape.token_bytes());
+  /// Bytes that a problem of the row reads at least, in all or for some of its tokens.
+  double least_bytes(const gpu::MeasuredRuntime& row, const gpu::ExpectedTokens& expected) const {
+    return expected.least_bytes(row.problems * row.rungs, weight_bytes(), shape.token_bytes());
   }
   double bytes_per_second(const gpu::Decoded& decoded) const {
     return decoded.bytes(weight_bytes(), shape.token_bytes()) / decoded.seconds;
@@ -54,7 +54,8 @@ const char* name_of_part(const gpu::MeasuredPart& part) {
   return part.is_extension ? "extension" : "moves";
 }
 
-nlohmann::ordered_json to_json(const gpu::MeasuredPart& part, const BenchedModel& model) {
+nlohmann::ordered_json to_json(const gpu::MeasuredPart& part, const gpu::MeasuredRuntime& row,
+                               const BenchedModel& model) {
   return {{"stage", part.stage + 1},
           {"part", name_of_part(part)},
           {"decode_tokens", part.decoded.tokens},
@@ -63,6 +64,7 @@ nlohmann::ordered_json to_json(const gpu::MeasuredPart& part, const BenchedModel
           {"rows_of_a_step", part.decoded.rows_of_a_step()},
           {"mean_position", part.decoded.mean_position()},
           {"bytes_per_second", model.bytes_per_second(part.decoded)},
+          {"least_bytes_of_a_problem", model.least_bytes(row, part.expected)},
           {"decode_tokens_of_a_problem", part.expected.tokens},
           {"mean_position_of_a_problem", part.expected.mean_position()},
           {"is_whole", part.is_whole}};
@@ -70,23 +72,24 @@ nlohmann::ordered_json to_json(const gpu::MeasuredPart& part, const BenchedModel
 
 nlohmann::ordered_json to_json(const gpu::PaperRuntime& paper, const gpu::MeasuredRuntime& measured,
                                const BenchedModel& model) {
-  nlohmann::ordered_json json = {{"rungs", measured.rungs},
-                                 {"problems_side_by_side", measured.problems},
-                                 {"early_rejection", measured.early_rejection},
-                                 {"decode_tokens", measured.decoded.tokens},
-                                 {"prompt_seconds", measured.prompt_seconds},
-                                 {"seconds", measured.decoded.seconds},
-                                 {"decode_tokens_per_second", measured.tokens_per_second()},
-                                 {"rows_of_a_step", measured.decoded.rows_of_a_step()},
-                                 {"mean_position", measured.decoded.mean_position()},
-                                 {"bytes_per_second", model.bytes_per_second(measured.decoded)},
-                                 {"longest_text", measured.longest},
-                                 {"decode_tokens_of_a_problem", measured.expected.tokens},
-                                 {"mean_position_of_a_problem", measured.expected.mean_position()},
-                                 {"least_bytes_of_a_problem", model.least_bytes(measured)}};
+  nlohmann::ordered_json json = {
+      {"rungs", measured.rungs},
+      {"problems_side_by_side", measured.problems},
+      {"early_rejection", measured.early_rejection},
+      {"decode_tokens", measured.decoded.tokens},
+      {"prompt_seconds", measured.prompt_seconds},
+      {"seconds", measured.decoded.seconds},
+      {"decode_tokens_per_second", measured.tokens_per_second()},
+      {"rows_of_a_step", measured.decoded.rows_of_a_step()},
+      {"mean_position", measured.decoded.mean_position()},
+      {"bytes_per_second", model.bytes_per_second(measured.decoded)},
+      {"longest_text", measured.longest},
+      {"decode_tokens_of_a_problem", measured.expected.tokens},
+      {"mean_position_of_a_problem", measured.expected.mean_position()},
+      {"least_bytes_of_a_problem", model.least_bytes(measured, measured.expected)}};
   if (!measured.complete) {
     for (const gpu::MeasuredPart& part : measured.parts)
-      json["parts"].push_back(to_json(part, model));
+      json["parts"].push_back(to_json(part, measured, model));
   }
   const auto seconds = measured.seconds_per_problem();
   if (seconds) json["seconds_of_a_problem"] = *seconds;
@@ -95,6 +98,7 @@ nlohmann::ordered_json to_json(const gpu::PaperRuntime& paper, const gpu::Measur
                                   : "not seen: a part was cut off before it was whole";
   json["swap_seconds_of_a_problem"] = measured.swap_seconds_per_problem();
   json["cache_bytes"] = measured.cache_bytes;
+  json["recomputed_tokens"] = measured.recomputed_tokens;
   json["steps_as_graphs"] = measured.graph_replays;
   json["paper"] = {{"local_update_seconds", paper.local_update_seconds},
                    {"cache_gibibytes", paper.cache_gibibytes},
@@ -121,12 +125,12 @@ void print(const gpu::PaperRuntime& paper, const gpu::MeasuredRuntime& measured,
   char seconds[16] = "not seen";
   if (const auto seen = measured.seconds_per_problem())
     std::snprintf(seconds, sizeof seconds, "%.4g", *seen);
-  std::printf(" %8.3g %9s %5.1f\n", model.least_bytes(measured) * 1e-12, seconds,
+  std::printf(" %8.3g %9s %5.1f\n", model.least_bytes(measured, measured.expected) * 1e-12, seconds,
               paper.local_update_seconds);
   for (const gpu::MeasuredPart& part : measured.parts) {
     std::printf(" %zu %-11s", part.stage + 1, name_of_part(part));
     print_decoded(part.decoded, part.expected, model);
-    std::printf("\n");
+    std::printf(" %8.3g\n", model.least_bytes(measured, part.expected) * 1e-12);
   }
   if (paper.swap_seconds)
     std::printf("  swaps of a problem: %.2g s, the paper's %.3g; pages of all: %.2f GiB\n",

@@ -59,8 +59,8 @@ void add_certify(CLI::App& app) {
       "Print what was decided of an operator on a finite model, with its matrix in rationals, for "
       "proofs/check_certificate.py to check");
   auto options = std::make_shared<CertifyOptions>();
-  CLI::Option* model =
-      add_text(*command, "MODEL", options->model, "", "Finite model, a JSON file (docs/exact.md)");
+  CLI::Option* model = add_text(*command, "MODEL", options->model, "",
+                                "Finite model, a JSON file (docs/reference/exact.md)");
   CLI::Option* horizon =
       add_whole_number(*command, "--horizon", options->horizon, {1, 128}, "Horizon T in tokens");
   add_text(*command, "--power", options->power, "P", "One rung: its power, such as 2 or 3/2");

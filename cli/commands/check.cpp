@@ -20,11 +20,11 @@ constexpr const char* check_examples = R"(Examples:
   tempera check --program ./my_sampler --target power:4 \
     --model toy_models/four_state.json --horizon 3
   tempera check --program "python3 tempering.py" --target powers:1,2 --json
-  tempera check --program "python3 -m tempera_check my.py:sample" --whole \
+  tempera check --program "python3 -m tempera.check my.py:sample" --whole \
     --algorithm power-sampling --target power:4 --within 1e-6
 
 A file as --target is {"states": {"a e": "1/3", ...}}, a law over the records.
-The program's side is in docs/check_protocol.md.
+The program's side is in docs/howto/check_protocol.md.
 Exit code 0 if the target is preserved and reached from everywhere on every
 model (--whole: if the answers have the law); 1 if not, with the smallest model
 that shows it; 2 when the input is wrong or the program misbehaves, with one
@@ -99,9 +99,9 @@ void add_check(CLI::App& app) {
   auto options = std::make_shared<CheckOptions>();
   CLI::Option* program = add_text(*command, "--program", options->program, "COMMAND",
                                   "The program, as a shell reads it; it speaks the protocol of "
-                                  "docs/check_protocol.md");
+                                  "docs/howto/check_protocol.md");
   add_text(*command, "--model", options->models, "FILE[,FILE...]",
-           "Finite models (docs/exact.md; default: small ones that are shipped)");
+           "Finite models (docs/reference/exact.md; default: small ones that are shipped)");
   CLI::Option* horizon =
       add_whole_number(*command, "--horizon", options->horizon, {1, 128},
                        "Horizon T in tokens (default: " + std::to_string(options->horizon) +

@@ -11,6 +11,7 @@ void add_eval(CLI::App& app);
 void add_exact(CLI::App& app);
 void add_round_trip(CLI::App& app);
 void add_certify(CLI::App& app);
+void add_audit(CLI::App& app);
 void add_certify_run(CLI::App& app);
 void add_chat(CLI::App& app);
 void add_check(CLI::App& app);

@@ -171,8 +171,8 @@ void add_exact(CLI::App& app) {
   auto flags = std::make_shared<ExactFlags>();
   CLI::App* command = app.add_subcommand("exact", exact_description);
   command->footer(exact_footer);
-  CLI::Option* model =
-      add_text(*command, "MODEL", flags->model, "", "Finite model, a JSON file (docs/exact.md)");
+  CLI::Option* model = add_text(*command, "MODEL", flags->model, "",
+                                "Finite model, a JSON file (docs/reference/exact.md)");
   add_text(*command, "--horizon", flags->horizon, "N", "Horizon T, at least 1");
   add_text(*command, "--power", flags->power, "P", "One rung: its power, such as 2 or 3/2");
   add_choice(*command, "--kernel", flags->kernel, {"fixed", "truncating"},

@@ -30,7 +30,7 @@ struct JointHeading {
 /// Whether the transition matrix is printed; `--no-matrix` leaves it out.
 enum class PrintedMatrix { yes, no };
 
-/// The object that --json prints (docs/exact.md).
+/// The object that --json prints (docs/reference/exact.md).
 nlohmann::ordered_json exact_json(const RungHeading& heading, const reference::RungReport& report,
                                   PrintedMatrix matrix);
 nlohmann::ordered_json exact_json(const reference::JointReport& report);

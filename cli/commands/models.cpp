@@ -16,12 +16,14 @@ namespace {
 constexpr const char* models_examples = R"(Examples:
   tempera models
   tempera models get smollm2
+  tempera models get gemma3-270m --accept-licence
   tempera tokens --model smollm2 --chat 'What is 2 + 2?')";
 
 struct ModelsOptions {
   std::string action;
   std::string name;
   bool json = false;
+  bool accepts_licence = false;
 };
 
 const gpu::NamedModel& model_named(const std::string& name) {
@@ -37,7 +39,7 @@ nlohmann::ordered_json json_of(const gpu::NamedModel& model) {
   return {{"name", model.name},
           {"title", model.title},
           {"licence", model.licence},
-          {"package", model.package},
+          {"package", model.packages()},
           {"bytes", model.bytes},
           {"sha256", model.sha256},
           {"path", gpu::path_of(model).string()},
@@ -51,9 +53,9 @@ void list(const ModelsOptions& options) {
     std::cout << all.dump() << '\n';
     return;
   }
-  std::printf("%-10s %-30s %8s  %-12s %s\n", "name", "what", "MB", "licence", "obtained");
+  std::printf("%-12s %-30s %8s  %-18s %s\n", "name", "what", "MB", "licence", "obtained");
   for (const auto& model : gpu::named_models()) {
-    std::printf("%-10s %-30s %8.1f  %-12s %s\n", std::string(model.name).c_str(),
+    std::printf("%-12s %-30s %8.1f  %-18s %s\n", std::string(model.name).c_str(),
                 std::string(model.title).c_str(), static_cast<double>(model.bytes) / 1e6,
                 std::string(model.licence).c_str(), gpu::is_obtained(model) ? "yes" : "no");
   }
@@ -81,7 +83,7 @@ void get(const ModelsOptions& options) {
   if (options.name.empty()) throw BadInput("get", "names no model", "tempera models lists them");
   if (gpu::read_hub_name(options.name)) return get_from_hub(options);
   const auto& model = model_named(options.name);
-  const auto path = gpu::obtain(model);
+  const auto path = gpu::obtain(model, options.accepts_licence);
   if (options.json)
     std::cout << json_of(model).dump() << '\n';
   else
@@ -105,6 +107,9 @@ void add_models(CLI::App& app) {
                     "Print {\"name\", \"title\", \"licence\", \"package\", \"bytes\", \"sha256\", "
                     "\"path\", \"obtained\"}, in a list if all are listed; for a name of the Hub "
                     "{\"name\", \"revision\", \"digest\", \"path\"}");
+  command->add_flag("--accept-licence", options->accepts_licence,
+                    "Accept the licence of a model that asks for it; its text is named without "
+                    "the flag");
   command->footer(models_examples);
   command->callback([=] {
     if (options->action.empty()) {

@@ -33,7 +33,7 @@ void add_download(CLI::App& command, bool& value) {
 void obtain_if_asked(bool asked, const std::string& name_or_path) {
   if (!asked) return;
   if (const auto* model = gpu::find_named_model(name_or_path)) {
-    if (!is_there(name_or_path)) gpu::obtain(*model);
+    if (!is_there(name_or_path)) gpu::obtain(*model, false);
     return;
   }
   gpu::download_snapshot(name_or_path);

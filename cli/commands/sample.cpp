@@ -291,13 +291,13 @@ void add_sample(CLI::App& app) {
                       "); 0: each as it ends. A power failure loses at most what ended in that "
                       "time; a killed run, whatever this "
                       "is, only the rounds in flight");
-  CLI::Option* cache_memory =
-      add_bytes(*command, "--cache-memory", options->layout.session.cache_memory,
-                "The most that keys and values may take, such as 8GiB: as many samples are under "
-                "way as fit, at most " +
-                    std::to_string(options->layout.session.in_flight) +
-                    " (default: half of the memory that is free; one sample begins "
-                    "whatever it needs). It changes no answer");
+  CLI::Option* cache_memory = add_bytes(
+      *command, "--cache-memory", options->layout.session.cache_memory,
+      "The most that keys and values may take, such as 8GiB: what is idle is dropped for it "
+      "and computed again, and at most " +
+          std::to_string(options->layout.session.in_flight) +
+          " samples are under way (default: half of the memory that is free). It "
+          "changes no answer");
   const CLI::Option* prefetch = command->get_option("--prefetch");
   CLI::Option* threads = add_threads(*command, options->threads);
   CLI::Option* batch = add_whole_number(*command, "--batch", options->layout.session.largest_batch,
@@ -352,6 +352,9 @@ void add_sample(CLI::App& app) {
     if (confidence->count() > 0 && out->count() == 0 && !options->json && !options->summary)
       throw BadInput("--confidence", "has no effect without --out, --summary or --json",
                      "leave it out, or say by one of them where it is to be shown");
+    if (command->count("--auditable") > 0 && out->count() == 0)
+      throw BadInput("--auditable", "has no effect without --out",
+                     "leave it out, or give a run folder with --out FOLDER");
     options->prompt_given = prompt->count() > 0;
     options->wish = options->sampler.wish();
     if (resume->count() == 0)

@@ -86,12 +86,12 @@ void run_serve(ServeOptions options) {
   if (!options.key_file.empty()) options.server.api_key = key_in(options.key_file);
   if (const auto snapshot = gpu::find_snapshot(options.model)) {
     options.server.revision = snapshot->commit;
-    options.server.model_digest = gpu::model_digest(snapshot->path.string());
     if (options.server.model_name.empty()) options.server.model_name = snapshot->name.repository;
   }
   if (options.server.model_name.empty())
     options.server.model_name = std::filesystem::path(options.model).filename().string();
   options.server.model_path = gpu::resolve_model(options.model);
+  options.server.model_digest = gpu::model_digest(options.server.model_path);
   options.server.version = version_number();
   options.server.port = static_cast<std::uint16_t>(options.port);
   options.server.grace = std::chrono::seconds(options.grace);
@@ -103,7 +103,6 @@ void run_serve(ServeOptions options) {
       throw BadInput("--shard", "deals the lines of batches, and no folder for them is given",
                      "give --batch-folder FOLDER too");
     options.server.shard = gpu::read_shard(options.shard, "--shard");
-    options.server.model_digest = gpu::model_digest(options.server.model_path);
   }
   raise_limit_of_open_files();
   // A closed terminal or a limit of file sizes is an error of one write and no reason to end.

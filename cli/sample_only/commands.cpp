@@ -11,6 +11,7 @@ void add_commands(CLI::App& program) {
       "This program has no finite models and no exact laws: those are tempera's.");
   add_sample(program);
   add_merge(program);
+  add_audit(program);
   add_chat(program);
   add_score(program);
   add_serve(program);

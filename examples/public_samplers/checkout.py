@@ -12,7 +12,7 @@ import os
 import sys
 import types
 
-from tempera_check import merge
+from tempera.check import merge
 
 os.environ["TQDM_DISABLE"] = "1"  # bars of progress are in the way of what a program prints
 

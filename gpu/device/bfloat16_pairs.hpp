@@ -6,7 +6,7 @@
 #include "gpu/device/arithmetic.hpp"
 
 // What the sums of the arithmetic `bfloat16-pairs` are, operation by operation, in plain float32
-// that every machine has. docs/arithmetic.md says what is built from them.
+// that every machine has. docs/reference/arithmetic.md says what is built from them.
 
 namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
 

@@ -159,7 +159,7 @@ std::string why_missing(InstructionSet set) {
   if (const auto instruction = pair_instruction_of(set);
       !instruction.empty() && !pair_instruction_is_as_defined(set)) {
     return "this processor's " + std::string(instruction) +
-           " does not compute what docs/arithmetic.md defines";
+           " does not compute what docs/reference/arithmetic.md defines";
   }
   return "";
 }

@@ -46,7 +46,7 @@ std::string why_missing(InstructionSet set);
 std::string refused_pair_instructions();
 
 /// Whether the forms for this set are faster than those of the ones before it. Intel's processors
-/// do half as many multiply-adds by VDPBF16PS as by FMA (docs/performance.md), AMD's twice as many.
+/// do half as many VDPBF16PS as FMA (bench/results/diary.md), AMD's twice as many.
 bool pays(InstructionSet set);
 
 /// The set that `requested` names, or the widest that can run and pays if it is null or empty.

@@ -3,7 +3,7 @@
 #include "gpu/device/pair_lanes.hpp"
 
 // Sums of pairs by AMX, where the instruction set has it: TDPBF16PS adds a segment of 16 inputs'
-// rows and 16 outputs to their 256 sums, in the order of docs/arithmetic.md.
+// rows and 16 outputs to their 256 sums, in the order of docs/reference/arithmetic.md.
 
 // Clang 14 has another name for it than GCC and later versions of Clang.
 #if defined(__AMX_BF16__) || defined(__AMXBF16__)

@@ -7,8 +7,8 @@
 
 // What one step of a tensor core computes, as plain integer arithmetic, by the public model of
 // microsoft/MMA-Sim (arXiv 2511.10909). Khattak and Mikaitis have modelled A100, H100 and B200
-// independently of it (arXiv 2512.07004). docs/arithmetic.md says what is built from the model, and
-// tests/fixtures/tensor_core/ holds this against MMA-Sim.
+// independently of it (arXiv 2512.07004). docs/reference/arithmetic.md says what is built from the
+// model, and tests/fixtures/tensor_core/ holds this against MMA-Sim.
 
 namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
 

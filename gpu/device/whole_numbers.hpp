@@ -7,7 +7,7 @@
 #include "gpu/device/float_lanes.hpp"
 
 // Rows of floats as whole numbers of 16 bits, whose exact sums of products have no order: the
-// arithmetic `integer`. docs/arithmetic.md says what is built from them.
+// arithmetic `integer`. docs/reference/arithmetic.md says what is built from them.
 
 namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
 

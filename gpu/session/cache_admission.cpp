@@ -12,16 +12,14 @@ void CacheAdmission::require_room(std::size_t bytes, const std::string& which) c
   throw BadInput("cache memory",
                  bytes_text(budget_) + " cannot hold one sample of " + which + ", which needs " +
                      bytes_text(bytes),
-                 "give more, or lower the horizon, the number of rungs or what is prefetched");
+                 "give more, or lower the horizon");
 }
 
-std::size_t cache_bytes_of_run(const LanguageModel& model, std::size_t prompt, std::size_t horizon,
-                               std::size_t replicas, std::size_t proposals, bool restored) {
-  const std::size_t whole = model.cache_bytes(prompt + horizon);
+std::size_t cache_bytes_of_rows(const LanguageModel& model, std::size_t prompt, std::size_t horizon,
+                                std::size_t rows) {
   // A fork inside a page comes to hold a copy of that page, or all after a checkpoint.
-  const std::size_t own =
-      whole - model.cache_bytes(prompt) + model.cache_bytes(model.most_unshared_tokens());
-  return replicas * ((restored ? whole : own) + proposals * own);
+  return rows * (model.cache_bytes(prompt + horizon) - model.cache_bytes(prompt) +
+                 model.cache_bytes(model.most_unshared_tokens()));
 }
 
 std::string bytes_text(std::size_t bytes) {

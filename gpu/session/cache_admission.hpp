@@ -4,24 +4,20 @@
 #include <cstdint>
 #include <string>
 
+#include "gpu/core/model/cache_account.hpp"
 #include "gpu/core/model/language_model.hpp"
 
 namespace tempera::gpu {
 
-/// The most bytes that caches may take.
-struct CacheBudget {
-  std::size_t bytes = 0;  ///< 0 for no limit
-  /// Whether a user gave it. Then a run that does not fit alone is refused; under any other budget
-  /// it runs, alone.
-  bool is_given = true;
-};
-
-/// Lets runs begin while all the memory that they can come to need fits a budget.
+/// Lets runs begin while the memory that they are expected to need fits a budget: a whole record
+/// for each row that they can draw at once (cache_bytes_of_rows), and their prompts.
 ///
-/// A run that has begun has all it needs, so it ends; runs begin in their order, so the first that
-/// waits begins at the latest when no other is under way. Hence nothing waits for ever, if each run
-/// fits alone (require_room) or nobody gave the budget. Which runs are under way at once changes no
-/// bit of any.
+/// Records whose proposals are drawn, and proposals that wait for their turn, are not counted: they
+/// are cut back if memory is short (CacheAccount). So a run that has begun ends if one of its rows
+/// fits beside the prompts of all runs, which what is counted is at least. Runs begin in their
+/// order, the first at the latest when no other is under way, so nothing waits for ever, if one row
+/// of each run fits alone (require_room) or nobody gave the budget. Which runs are under way at
+/// once changes no bit of any.
 class CacheAdmission {
  public:
   explicit CacheAdmission(const CacheBudget& budget)
@@ -31,15 +27,13 @@ class CacheAdmission {
   bool has_room(std::size_t bytes) const {
     return budget_ == 0 || (taken_ <= budget_ && bytes <= budget_ - taken_);
   }
-  /// Whether a run that does not fit may begin if no other is under way.
-  bool lets_one_pass() const { return !is_given_; }
   CacheBudget budget() const { return {budget_, is_given_}; }
   void take(std::size_t bytes) { taken_ += bytes; }
   void give_back(std::size_t bytes) { taken_ -= bytes; }
-  /// Bytes that what is under way may come to need.
+  /// Bytes that what is under way is expected to need.
   std::size_t taken() const { return taken_; }
 
-  /// @throw BadInput naming `which` if a run that needs this much does not fit alone
+  /// @throw BadInput naming `which` if a run that needs this much at least does not fit alone
   void require_room(std::size_t bytes, const std::string& which) const;
 
  private:
@@ -48,13 +42,10 @@ class CacheAdmission {
   std::size_t taken_ = 0;
 };
 
-/// The most bytes that the caches of one run take beside those of its prompt: of each of K
-/// replicas the record and `proposals`, which share with the prompt all of its full pages.
-///
-/// proposals: of one replica, those that are drawn ahead included. restored: whether the records
-/// are computed from the prompt on, each with a prompt of its own.
-std::size_t cache_bytes_of_run(const LanguageModel& model, std::size_t prompt, std::size_t horizon,
-                               std::size_t replicas, std::size_t proposals, bool restored);
+/// The most bytes that so many whole records take beside the cache of their prompt, with which they
+/// share all of its full pages.
+std::size_t cache_bytes_of_rows(const LanguageModel& model, std::size_t prompt, std::size_t horizon,
+                                std::size_t rows);
 
 /// "1.5 GiB", for people.
 std::string bytes_text(std::size_t bytes);

@@ -33,7 +33,11 @@ SampleRun::SampleRun(std::shared_ptr<TakenRequest> request, std::size_t sample, 
 Task SampleRun::draw(std::shared_ptr<SampleRun> run, RowLottery& rows) {
   const TakenRequest& request = *run->request_;
   const Plan& plan = request.asked.plan;
-  if (request.saved) restore(*request.saved, plan, run->run_, rows, run->progress_);
+  if (request.saved) {
+    Chain& chain = run->run_;
+    co_await chain.engine.compute(*chain.prompt_cache, chain.context.prompt);
+    restore(*request.saved, plan, chain, rows, run->progress_);
+  }
   co_await request.asked.sampler(run->run_, plan, run->progress_, run.get());
 }
 
@@ -45,7 +49,7 @@ void SampleRun::round_ended(const Progress& progress, std::span<const Event> eve
     if (event.kind != Event::Kind::local_move && event.kind != Event::Kind::swap) continue;
     AcceptanceCounts& counts =
         event.kind == Event::Kind::swap ? swaps_.at(event.rung) : moves_.at(event.rung);
-    if (event.proposed) ++counts.proposed;
+    if (event.proposed) counts.proposed += event.proposals;
     if (event.accepted) ++counts.accepted;
   }
   if (request_->is_cancelled) return;
@@ -87,21 +91,20 @@ void SampleRun::tell_end(const std::exception_ptr& failure) {
   request_->listener->answered(request_->id, sample_, whole);
 }
 
-/// Says that no proposal was kept, and how many tokens an answer takes by what was seen.
+/// Says that no proposal was kept, and which limit would have been enough by what was seen.
 BadInput SampleRun::not_drawn() const {
   const Plan& plan = request_->asked.plan;
-  const double tokens = tokens_of_an_answer(progress_, plan.stages.back().horizon);
-  const std::string told =
-      std::isfinite(tokens) && tokens < static_cast<double>(largest_token_limit)
-          ? std::to_string(static_cast<std::uint64_t>(std::ceil(tokens)))
-          : "more than 2^40";
+  const double tokens = tokens_for_an_answer(progress_, plan.stages.back().horizon, 0.95);
+  const std::string remedy =
+      tokens <= static_cast<double>(largest_token_limit)
+          ? "--most-tokens " + std::to_string(static_cast<std::uint64_t>(std::ceil(tokens))) +
+                " would give an answer with a probability of about 95 %"
+          : "more than 2^40 tokens are needed";
   return {"exact-rejection",
           "sample " + std::to_string(sample_) + " is not drawn: none of " +
-              std::to_string(progress_.local_moves) + " proposals was kept, in " +
+              std::to_string(progress_.local_moves) + " proposals was kept, which count as " +
               std::to_string(progress_.drawn) + " tokens",
-          "an answer takes about " + told +
-              " on average: allow more tokens, a power nearer to 1, "
-              "a shorter horizon, or take the sampler ppt"};
+          remedy + "; or take a power nearer to 1, a shorter horizon, or the sampler ppt"};
 }
 
 /// Reads the answer's text as far as it was not told.

@@ -17,7 +17,8 @@ Record rescored(const SavedProgress& saved, std::size_t replica, std::size_t hor
   std::optional<Record> record;
   try {
     record = score_record(run.engine.model(), rows, run.ladder, run.context, horizon,
-                          saved.replicas[replica], run.options.confidence);
+                          saved.replicas[replica], run.options.confidence,
+                          run.prompt_cache->fork(run.prompt_cache->length()));
   } catch (const ImpossibleToken&) {
     // A token that the model now forbids, or that its record has no room for.
   }

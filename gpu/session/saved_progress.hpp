@@ -22,6 +22,7 @@ SavedProgress saved(const Progress& progress, std::string where);
 /// How far the run is, without its records.
 inline const Position& position_of(const SavedProgress& saved) { return saved; }
 /// Makes of `progress` where the run was, its records computed from the prompt on and scored again.
+/// @pre run.prompt_cache holds the beginning of the prompt, or nothing
 /// @throw BadInput naming saved.where if the model no longer gives these records, bit for bit
 void restore(const SavedProgress& saved, const Plan& plan, const Chain& run, RowLottery& rows,
              Progress& progress);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "gpu/core/model/accounted_model.hpp"
 #include "gpu/llm/models/opened_model.hpp"
 #include "gpu/session/cache_memory.hpp"
 #include "gpu/session/sample_run.hpp"
@@ -40,17 +41,23 @@ class Session::Work {
  public:
   Work(LanguageModel& model, const SessionOptions& options, const TokenText* text,
        const OpenedModel* opened)
-      : model_(model),
+      : Work(model, options, text, opened, resolve_cache_memory(options.cache_memory)) {}
+
+  Work(LanguageModel& model, const SessionOptions& options, const TokenText* text,
+       const OpenedModel* opened, const CacheBudget& budget)
+      : account_(std::make_shared<CacheAccount>(budget)),
+        model_(model, account_),
         options_(options),
         text_(text),
         opened_(opened),
-        memory_(resolve_cache_memory(options.cache_memory)),
-        prompts_(model, memory_),
+        memory_(budget),
+        prompts_(model_, memory_),
         rows_(make_rows(model)),
-        engine_(model, *rows_, lottery_, options.largest_batch, options.order) {
+        engine_(model_, *rows_, lottery_, options.largest_batch, options.order) {
     // With these no step would ever come to an end.
     if (options.largest_batch == 0 || options.in_flight == 0)
       throw Bug("a session whose batch, or whose samples under way, are none");
+    engine_.keep_within(*account_);
     engine_.share_time(options.shares_time);
   }
 
@@ -105,13 +112,18 @@ class Session::Work {
   }
 
   void require_room(const SampleRequest& request, const std::string& which) const {
-    memory_.require_room(model_.cache_bytes(request.prompt.size()) + bytes_of_run(request, true),
+    memory_.require_room(model_.cache_bytes(request.prompt.size()) + bytes_of_rows(request, 1),
                          which);
   }
 
   SessionTotals totals() const {
-    return {engine_.decode_tokens(), engine_.batches(), engine_.times(),
-            score_seconds_,          memory_.taken(),   held_back_};
+    return {engine_.decode_tokens(),
+            engine_.batches(),
+            engine_.times(),
+            score_seconds_,
+            memory_.taken(),
+            held_back_,
+            engine_.tokens_recomputed()};
   }
 
  private:
@@ -143,10 +155,14 @@ class Session::Work {
                      "use numbers below " + std::to_string(model_.vocabulary_size()));
   }
 
-  std::size_t bytes_of_run(const SampleRequest& request, bool restored) const {
-    return cache_bytes_of_run(model_, request.prompt.size(), request.plan.stages.back().horizon,
-                              request.plan.replicas(request.ladder),
-                              1 + most_ahead(request, options_.largest_batch), restored);
+  std::size_t bytes_of_rows(const SampleRequest& request, std::size_t rows) const {
+    return cache_bytes_of_rows(model_, request.prompt.size(), request.plan.stages.back().horizon,
+                               rows);
+  }
+  /// That a run is expected to need: every rung draws, and so much ahead.
+  std::size_t bytes_of_run(const SampleRequest& request) const {
+    const std::size_t ahead = most_ahead(request, options_.largest_batch);
+    return bytes_of_rows(request, request.plan.replicas(request.ladder) * (1 + ahead));
   }
 
   /// A share with requests that wait or are under way.
@@ -182,7 +198,7 @@ class Session::Work {
   }
 
   void begin(Owner& owner, const std::shared_ptr<TakenRequest>& request, std::size_t sample) {
-    const std::size_t bytes = bytes_of_run(request->asked, request->saved.has_value());
+    const std::size_t bytes = bytes_of_run(request->asked);
     try {
       auto run = std::make_shared<SampleRun>(request, sample, engine_, memory_, bytes, text_);
       const auto place = runs_.emplace(RunKey{request->id, sample}, run).first;
@@ -240,14 +256,14 @@ class Session::Work {
 
   bool has_room_for_next(const Owner& owner) {
     const TakenRequest& request = *owner.queue.front();
-    const std::size_t bytes = bytes_of_run(request.asked, request.saved.has_value());
+    const std::size_t bytes = bytes_of_run(request.asked);
     const auto has_room = [&] {
       const std::size_t all = bytes + request.prompt->bytes_to_take();
       if (owner.share == Share{} || owner.under_way == 0) return memory_.has_room(all);
       return memory_.has_room(all + owner.bytes + bytes);
     };
     if (!has_room()) prompts_.drop_unused();
-    return has_room() || (runs_.empty() && memory_.lets_one_pass());
+    return has_room() || (runs_.empty() && (texts_.empty() || !texts_.front().scoring));
   }
 
   /// False while the first text waits for room: samples that came after it do not take that.
@@ -356,7 +372,8 @@ class Session::Work {
     texts_.erase(text);
   }
 
-  LanguageModel& model_;
+  std::shared_ptr<CacheAccount> account_;
+  AccountedModel model_;
   SessionOptions options_;
   const TokenText* text_;
   const OpenedModel* opened_;

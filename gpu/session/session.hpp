@@ -32,8 +32,10 @@ struct SessionTotals {
   std::uint64_t batches = 0;        ///< forward passes
   EngineTimes times;
   double score = 0.0;           ///< seconds of the passes over texts that are scored
-  std::size_t cache_bytes = 0;  ///< set aside now for the caches of what is under way
+  std::size_t cache_bytes = 0;  ///< that caches of what is under way are expected to need now
   std::optional<HeldBack> held_back = {};
+  std::uint64_t recomputed_tokens =
+      0;  ///< that were dropped for want of memory, and computed again
 };
 
 /// Draws answers from one model on one device, for requests that come and go while it runs. Every
@@ -43,8 +45,9 @@ struct SessionTotals {
 /// device or process. A prompt is computed once for all samples, replicas and requests that have it
 /// while one of them waits or runs.
 ///
-/// Memory is bounded: at most `in_flight` samples of a share are under way, and as many as the
-/// cache memory (resolve_cache_memory) holds. Samples of a share begin in the order in which they
+/// Memory is bounded: caches never hold more than the cache memory (resolve_cache_memory); what is
+/// idle is dropped for it and computed again. At most `in_flight` samples of a share are under way,
+/// and as many as CacheAdmission lets begin. Samples of a share begin in the order in which they
 /// were submitted, and shares have equal parts of rows, samples under way and memory: a request
 /// with many samples holds up no other, and none waits for ever. A step is one pass at most, and a
 /// bounded amount of work beside it (Engine::pause).

@@ -53,7 +53,7 @@ class Fraction {
 /// An autoregressive model p0 over a small vocabulary, given by rows of fractions.
 class FiniteModel {
  public:
-  /// Reads a model file (docs/exact.md has the format).
+  /// Reads a model file (docs/reference/exact.md has the format).
   /// @throw BadInput naming file, place and remedy
   static FiniteModel open(const std::string& file);
   /// Reads the same format from a text; messages name the text `name`.

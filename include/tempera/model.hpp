@@ -20,7 +20,7 @@ using TokenId = std::uint32_t;
 
 /// How a model is opened.
 struct ModelOptions {
-  /// Which bits the logits have: "float32", "tensor-core", … (docs/arithmetic.md). None: float32.
+  /// Bits of the logits: "float32", "tensor-core", … (docs/reference/arithmetic.md). None: float32.
   std::optional<std::string> arithmetic = {};
   /// "host", "cuda" or "cuda:1" (the second GPU); refused if this build or machine has it not.
   /// None: what the build has, and of several GPUs the first. Models on several devices, each with

@@ -21,7 +21,7 @@ enum class SwapSchedule : std::uint8_t {
 /// is named, or else the default. Symbols are those of Algorithm 1 (`alg:PPT`).
 struct SamplerOptions {
   std::optional<std::string> preset = {};  ///< a row of the paper's tables, such as "qwen3/math500"
-  /// "ppt"; with a temperature "low-temperature". docs/samplers.md lists all.
+  /// "ppt"; with a temperature "low-temperature". docs/reference/samplers.md lists all.
   std::optional<std::string> sampler = {};
   /// α_1 < … < α_K of the ladder (`eq:theory-product-target`); 1, 2, 4. A sampler of one power
   /// takes the last of them, best-of-n 1.

@@ -115,7 +115,7 @@ class Session {
   void cancel(RequestId request);
   /// Makes one forward pass for all that wait, and lets the samplers go on.
   /// @return whether anything is left to do
-  /// @throw DeviceError, and what a listener throws
+  /// @throw DeviceError if the device is lost; what a listener throws passes through
   bool step();
   /// What it has done so far.
   Report report() const;

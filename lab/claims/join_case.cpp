@@ -44,7 +44,7 @@ std::vector<JoinCase> read_join_cases(const std::string& file) {
                        entry.at("n_sweep"), entry.at("block"), stages});
     }
   } catch (const nlohmann::json::exception& error) {
-    throw BadInput(file, error.what(), "write it anew: see docs/proofs.md, the join");
+    throw BadInput(file, error.what(), "write it anew: see docs/explanation/proofs.md, the join");
   }
   return cases;
 }

@@ -51,7 +51,7 @@ struct ShownPair {
 struct DefectFound {
   std::string name, description;
   bool caught = false;
-  std::string model;           ///< the smallest that shows it, in the format of docs/exact.md
+  std::string model;  ///< the smallest that shows it, in the format of docs/reference/exact.md
   std::size_t horizon = 0;     ///< on it
   std::string counterexample;  ///< the smallest, with its fractions
   double seconds = 0.0;        ///< to catch it and to make it small

@@ -7,8 +7,8 @@
 
 namespace tempera::lab {
 
-/// A finite model's file (JSON, docs/toy_models.md) as production opens a model: its text is the
-/// names of its tokens, joined by spaces, and the empty text is the empty prompt.
+/// A finite model's file (JSON, docs/reference/toy_models.md) as production opens a model: its text
+/// is the names of its tokens, joined by spaces, and the empty text is the empty prompt.
 /// @throw BadInput naming file, place and remedy
 gpu::OpenedModel::Parts open_finite_model(const std::string& path);
 

@@ -59,7 +59,7 @@ std::string end_of_text(int file) {
 }
 
 /// " at file.py:7" for the innermost line of the program's own in Python's tracebacks in a text, as
-/// python/tempera_check/lab.py says it of an exception; empty if there is none.
+/// python/tempera/check/lab.py says it of an exception; empty if there is none.
 std::string place_in_traceback(const std::string& text) {
   static const std::regex frame("\\n  File \"([^\"\\n]*)\", line ([0-9]+)");
   std::string place;
@@ -67,6 +67,7 @@ std::string place_in_traceback(const std::string& text) {
        at != std::sregex_iterator(); ++at) {
     const std::string file = (*at)[1];
     const bool is_librarys = file.starts_with("<frozen") ||
+                             file.find("/tempera/check/") != std::string::npos ||
                              file.find("/tempera_check/") != std::string::npos ||
                              file.find("-packages/") != std::string::npos ||
                              file.find("/lib/python") != std::string::npos;
@@ -183,7 +184,7 @@ std::string ChildProgram::receive(const std::function<bool()>& is_over) {
     read_ = 0;
     if (received_.size() > longest_line)
       refuse("writes more than a mebibyte without an end of line",
-             "write one JSON object a line (docs/check_protocol.md)");
+             "write one JSON object a line (docs/howto/check_protocol.md)");
     if (is_over && is_over()) throw Interrupted();
     if (!has_begun_) {
       if (has_read_all())

@@ -20,7 +20,8 @@ std::vector<DefaultCase> default_cases_of(const std::string& list, const std::st
   const std::filesystem::path folder = std::filesystem::path(file).parent_path();
   const nlohmann::json document = parse_json(list, file);
   std::vector<DefaultCase> cases;
-  for (const auto& entry : objects_of(document, file, "see docs/finite_models.md for its form")) {
+  for (const auto& entry :
+       objects_of(document, file, "see docs/reference/finite_models.md for its form")) {
     entry.check_keys({"file", "horizon", "most_rungs"}, {"least_rungs", "at_any_horizon"});
     const std::uint64_t least =
         entry.has("least_rungs") ? entry.whole_number("least_rungs", 1, 64) : 1;

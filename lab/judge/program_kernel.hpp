@@ -20,11 +20,11 @@ namespace tempera::lab {
 
 class ChildProgram;
 
-/// A sampler that is a program in any language (docs/check_protocol.md): a kernel, of which it is
-/// asked one step from each state, or a whole program, from the prompt to an answer. Every decision
-/// is taken; the states, or the subtrees of a whole program, are shared out over several processes
-/// of it. Each state is run twice, so that a program that is no function of the state and its draws
-/// is noticed.
+/// A sampler that is a program in any language (docs/howto/check_protocol.md): a kernel, of which
+/// it is asked one step from each state, or a whole program, from the prompt to an answer. Every
+/// decision is taken; the states, or the subtrees of a whole program, are shared out over several
+/// processes of it. Each state is run twice, so that a program that is no function of the state and
+/// its draws is noticed.
 class ProgramKernel {
  public:
   struct Limits {

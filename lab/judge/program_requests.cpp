@@ -17,7 +17,7 @@ using reference::Rational;
 using reference::Token;
 using reference::TokenRow;
 
-constexpr const char* protocol = "see docs/check_protocol.md";
+constexpr const char* protocol = "see docs/howto/check_protocol.md";
 constexpr std::size_t most_tickets = 1'000'000;
 
 /// An integer as JSON writes it, however long.

@@ -9,8 +9,8 @@
 
 namespace tempera::lab {
 
-/// What a program on the other end of a pipe is told and what it writes (docs/check_protocol.md),
-/// read strictly: every refusal names the program and the line.
+/// What a program on the other end of a pipe is told and what it writes
+/// (docs/howto/check_protocol.md), read strictly: every refusal names the program and the line.
 class ProgramRequests {
  public:
   ProgramRequests(const ChildProgram& program, const JudgedCase& judged)

@@ -37,7 +37,7 @@ FailingCase shrink(const JudgedKernel& kernel, const JudgedCase& failing,
                    const reference::Rational& rounding = 0,
                    std::chrono::duration<double> time = std::chrono::seconds(60));
 
-/// The model in the file format of docs/exact.md, in one line.
+/// The model in the file format of docs/reference/exact.md, in one line.
 std::string model_json(const reference::FiniteModel& model);
 
 }  // namespace tempera::lab

@@ -41,7 +41,8 @@ std::vector<ShippedUse> read_shipped_uses(const std::string& tree) {
       parse_json(read_text_file(file, "name the tree of tempera with --tree"), file);
   constexpr std::uint64_t largest = 1'000'000;
   std::vector<ShippedUse> uses;
-  for (const auto& entry : objects_of(document, file, "see docs/finite_models.md for its form")) {
+  for (const auto& entry :
+       objects_of(document, file, "see docs/reference/finite_models.md for its form")) {
     entry.check_keys({"file", "horizon", "power", "powers"}, {"restart"});
     const std::string name = entry.text("file");
     ShippedUse use{name,

@@ -35,7 +35,7 @@ SharedModel open(const std::string& name_or_path, const std::optional<std::strin
     chosen = gpu::arithmetic_named(*arithmetic);
     if (!chosen)
       throw BadInput("arithmetic", "\"" + *arithmetic + "\" is not known",
-                     "leave it out, or see docs/arithmetic.md");
+                     "leave it out, or see docs/reference/arithmetic.md");
   }
   std::optional<gpu::RopeFactors> factors;
   if (rope_factors) {

@@ -19,7 +19,7 @@ from tempera.errors import BadInput, Bug, DeviceError, Error, ModelError
 
 if TYPE_CHECKING:
     __version__: str
-    from tempera import check, diagnostics, exact, law, tempering
+    from tempera import check, diagnostics, exact, law, partition, tempering
     from tempera.model import Acceptance, Answer, Model, RungRecord, Scores
     from tempera.native import set_threads
     from tempera.run_folder import RunFolder
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Acceptance", "Answer", "BadInput", "Bug", "DeviceError", "Error", "Model", "ModelError", "RunFolder", "RungRecord",
-    "Scores", "Session", "check", "diagnostics", "exact", "law", "set_threads", "tempering",
+    "Scores", "Session", "check", "diagnostics", "exact", "law", "partition", "set_threads", "tempering",
 ]  # fmt: skip
 
 # What is opened when it is first asked for, and where it is: tempera.eval can grade without the compiled halves, and
@@ -36,7 +36,7 @@ _PLACES = {
     "Acceptance": "model", "Answer": "model", "Model": "model", "RungRecord": "model", "Scores": "model",
     "RunFolder": "run_folder", "Session": "session", "set_threads": "native",
 }  # fmt: skip
-_MODULES = ("check", "diagnostics", "exact", "law", "tempering")
+_MODULES = ("check", "diagnostics", "exact", "law", "partition", "tempering")
 
 
 def __getattr__(name: str) -> Any:

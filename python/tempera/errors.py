@@ -10,8 +10,8 @@ class Error(Exception):
 class BadInput(Error, ValueError):
     """A wrong input: where it is, what is wrong, and what to do.
 
-    >>> print(BadInput("data.jsonl, line 3", 'the field "answer" is missing', "see docs/evaluation.md"))
-    data.jsonl, line 3: the field "answer" is missing; see docs/evaluation.md
+    >>> print(BadInput("data.jsonl, line 3", 'the field "answer" is missing', "see docs/howto/evaluation.md"))
+    data.jsonl, line 3: the field "answer" is missing; see docs/howto/evaluation.md
     """
 
     def __init__(self, place: str, problem: str = "", remedy: str = "") -> None:

@@ -226,7 +226,7 @@ class FiniteModel:
 
     @classmethod
     def open(cls, file: str | os.PathLike[str]) -> FiniteModel:
-        """Reads a model file (docs/exact.md has the format). Raises BadInput naming file, place and remedy."""
+        """Reads a model file (docs/reference/exact.md has the format). Raises BadInput naming file, place and remedy."""
         return cls._of(_exact.FiniteModel.open(path("file", file)))
 
     @classmethod

@@ -25,7 +25,7 @@ def native(device: str | None = None) -> Any:
     except ModuleNotFoundError:
         raise DeviceError(
             f"device {device}: this package was built without kernels for CUDA; put nvcc on the path and build it again "
-            "(docs/python.md), or leave it out: the host gives the same bits"
+            "(docs/howto/python.md), or leave it out: the host gives the same bits"
         ) from None
 
 

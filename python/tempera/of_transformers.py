@@ -337,7 +337,7 @@ class RecurrentRows(_RowsOfModel):
 
 def _require_model(model: Any) -> None:
     if type(model).__module__.partition(".")[0] == "vllm":
-        raise BadInput("model", "is vLLM's", "open the same folder with tempera.Model.open or transformers: docs/python_models.md says why")
+        raise BadInput("model", "is vLLM's", "open the same folder with tempera.Model.open or transformers: docs/howto/python_models.md says why")
     for name in ("forward", "config", "get_output_embeddings", "device"):
         if not hasattr(model, name):
             raise BadInput("model", f"{type(model).__name__} is not a PreTrainedModel of transformers", "give one, or tempera.Model.from_callable")

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Union
 
-from tempera import diagnostics, run_files
+from tempera import diagnostics, partition, run_files
 from tempera.errors import BadInput
 from tempera.model import Acceptance, Answer
 from tempera.wishes import path
@@ -69,7 +69,7 @@ class _Counts:
             self.log_p0 = event["log_p0"]
         elif event["kind"] in ("local_move", "swap"):
             counts = (self.moves if event["kind"] == "local_move" else self.swaps)[event["rung"] - 1]
-            counts[0] += event.get("proposed", True)
+            counts[0] += event.get("proposals", 1) if event.get("proposed", True) else 0
             counts[1] += event["accepted"]
 
     def answer(self, sample: dict[str, Any], prompt: int) -> Answer:
@@ -153,6 +153,14 @@ class RunFolder:
         there are fewer than four of them: a run of more `rounds` has more.
         """
         return diagnostics.diagnose(self.events("round"))
+
+    def log_partition(self, confidence: float = 0.95) -> list[partition.Partition]:
+        """log Z_α of each prompt with an interval: by the share that exact rejection kept, or by the ladder of ppt.
+
+        Warns (partition.PartitionWarning) if two ways disagree. Raises BadInput for another sampler, a ladder that does not begin
+        at 1, and fewer than two answers of a ladder.
+        """
+        return partition.of_run(self.config, self.events, confidence)
 
     def to_arviz(self, id: str | None = None) -> Any:
         """The chains of one prompt as arviz takes them: `log_p0` and `length` of shape (chain, draw, rung).

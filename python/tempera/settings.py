@@ -2,8 +2,8 @@
 
     tempera presets --settings --json | python -m tempera.settings [--check] TREE
 
-writes what repeats the rows in a source tree: docs/settings.md, the types of SamplerWishes, and _settings.py. With --check
-it writes nothing, and fails if one of them is out of date.
+writes what repeats the rows in a source tree: the types of SamplerWishes, and _settings.py. With --check it writes nothing, and
+fails if one of them is out of date. With --page in place of TREE it prints the page of the site that lists them.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def _page(found: dict[str, Any]) -> str:
         "",
         "This table is written from `settings/fields.hpp`, where each setting is declared. A flag is the setting's name with",
         "dashes: `--local-moves`. Python takes the name as a keyword argument, and config.json of a run folder has it as a key.",
-        'HTTP: the object "tempera" of a request has it as a key. [sample.md](sample.md) explains the settings, and',
+        'HTTP: the object "tempera" of a request has it as a key. [sample.md](../howto/sample.md) explains the settings, and',
         "[samplers.md](samplers.md) the samplers.",
         "",
         "| setting | meaning | values | default | HTTP | config.json | samplers that take it |",
@@ -114,11 +114,13 @@ def _copy(found: dict[str, Any]) -> str:
 
 def main(arguments: list[str]) -> int:
     only_check = "--check" in arguments
-    tree = Path(next(word for word in arguments if word != "--check"))
     found = json.load(sys.stdin)
+    if arguments == ["--page"]:
+        print(_page(found), end="")
+        return 0
+    tree = Path(next(word for word in arguments if word != "--check"))
     wishes = tree / "python/tempera/wishes.py"
     wanted = {
-        tree / "docs/settings.md": _page(found),
         wishes: _types(found, wishes.read_text()),
         tree / "python/tempera/_settings.py": _copy(found),
     }

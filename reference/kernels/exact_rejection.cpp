@@ -1,5 +1,7 @@
 #include "reference/kernels/exact_rejection.hpp"
 
+#include <algorithm>
+
 #include "base/error.hpp"
 #include "reference/kernels/token_proposal.hpp"
 
@@ -15,11 +17,14 @@ void follow(const FixedHorizonSpace& space, const Power& power, std::vector<Toke
     law.kept[space.find(tokens).value()] = alive;
     return;
   }
-  law.tokens += alive;
   const TokenRow& row = model.token_row(tokens);
   const TokenRow proposal = token_proposal(row, power);
   const Rational survival = token_normalizer(row, power);
-  law.died[tokens.size() + 1] += alive * (1 - survival);
+  // Before the first token nothing is drawn for a proposal that dies; later the pass that shows the
+  // survival draws the token that follows.
+  const bool is_first = tokens.empty();
+  law.tokens += is_first ? alive * survival : alive;
+  law.died[is_first ? 0 : tokens.size() + 1] += alive * (1 - survival);
   for (Token v = 0; v < row.size(); ++v) {
     if (row[v] == 0) continue;
     tokens.push_back(v);
@@ -57,7 +62,8 @@ RejectionLaw rejection_law(const FixedHorizonSpace& space, const Power& power,
     law.drawn += begun[spent] * share;
     law.tokens += begun[spent] * proposal.tokens;
     for (std::size_t x = 0; x < space.size(); ++x) law.answer[x] += begun[spent] * proposal.kept[x];
-    for (std::size_t t = 1; t <= horizon; ++t) begun[spent + t] += begun[spent] * proposal.died[t];
+    for (std::size_t t = 0; t <= horizon; ++t)
+      begun[spent + std::max<std::size_t>(t, 1)] += begun[spent] * proposal.died[t];
   }
   for (Rational& probability : law.answer) probability /= law.drawn;
   return law;

@@ -96,7 +96,7 @@ void check_row_entries(std::size_t rows, const Vocabulary& vocabulary, const std
 std::vector<Token> parse_answer(const Vocabulary& vocabulary, std::string_view text,
                                 const std::string& where);
 
-/// Reads the finite-model format (docs/exact.md). `source` names the file in messages.
+/// Reads the finite-model format (docs/reference/exact.md). `source` names the file in messages.
 /// @throw BadInput, naming file, place and remedy, for malformed JSON (line and column), a key
 /// unknown, missing or given twice, a value of the wrong type, a token outside the vocabulary, a
 /// probability that is no number, and whatever Vocabulary and FiniteModel refuse

@@ -174,7 +174,8 @@ bool have_all_met(const std::vector<CoupledPair>& pairs) {
 
 }  // namespace
 
-std::vector<CoupledPair> run_coupled(LanguageModel& model, const CouplingSettings& settings) {
+std::vector<CoupledPair> run_coupled(LanguageModel& model, const CouplingSettings& settings,
+                                     std::uint64_t* drawn_tokens) {
   check(settings);
   Session session(model, settings.session);
   // Two runs of a pair are under way together.
@@ -184,7 +185,10 @@ std::vector<CoupledPair> run_coupled(LanguageModel& model, const CouplingSetting
   std::size_t begun = 0;
   std::size_t ended = 0;
   std::size_t met = 0;
-  while (ended < settings.pairs) {
+  const auto is_spent = [&] {
+    return settings.most_tokens > 0 && session.totals().decode_tokens >= settings.most_tokens;
+  };
+  while (ended < settings.pairs && !is_spent()) {
     for (; begun < settings.pairs && begun - ended < together; ++begun) {
       pairs[begun] = std::make_unique<Pair>(settings, begun);
       pairs[begun]->begin(session);
@@ -200,7 +204,19 @@ std::vector<CoupledPair> run_coupled(LanguageModel& model, const CouplingSetting
       if (settings.told) settings.told(ended, met);
     }
   }
+  if (drawn_tokens != nullptr) *drawn_tokens = session.totals().decode_tokens;
   return found;
+}
+
+double errors_of(double confidence) {
+  double least = 0.0;
+  double most = 40.0;
+  // To the last bit: erfc is monotone.
+  for (int i = 0; i < 64; ++i) {
+    const double middle = (least + most) / 2.0;
+    (std::erfc(middle / std::sqrt(2.0)) > 1.0 - confidence ? least : most) = middle;
+  }
+  return most;
 }
 
 std::optional<Estimate> tv_bound(const std::vector<CoupledPair>& pairs, std::size_t lag,
@@ -215,22 +231,40 @@ std::optional<Estimate> tv_bound(const std::vector<CoupledPair>& pairs, std::siz
   return mean_of(terms);
 }
 
+namespace {
+
+/// The largest share of pairs that `pairs` of them miss with a probability of 1 − confidence.
+double missed_share(std::size_t pairs, double confidence) {
+  return 1.0 - std::pow(1.0 - confidence, 1.0 / static_cast<double>(pairs));
+}
+
+}  // namespace
+
 std::optional<double> upper_tv_bound(const std::vector<CoupledPair>& pairs, std::size_t lag,
-                                     std::size_t round) {
+                                     std::size_t round, double confidence) {
   const auto bound = tv_bound(pairs, lag, round);
   if (!bound) return std::nullopt;
-  return bound->mean + errors_of_95 * bound->error +
-         (1.0 - std::pow(0.05, 1.0 / static_cast<double>(pairs.size())));
+  return bound->mean + errors_of(confidence) * bound->error +
+         missed_share(pairs.size(), confidence);
+}
+
+std::size_t pairs_for(double tv, double confidence) {
+  std::size_t pairs = 1;
+  while (missed_share(pairs, confidence) > tv / 2.0) ++pairs;
+  return pairs;
 }
 
 std::optional<std::size_t> rounds_for(const std::vector<CoupledPair>& pairs, std::size_t lag,
-                                      double tv) {
+                                      double tv, double confidence) {
   const auto last = last_meeting(pairs);
   if (!last) return std::nullopt;
   // After the last meeting the limit no longer falls.
-  for (std::size_t round = 0; round <= *last; ++round)
-    if (*upper_tv_bound(pairs, lag, round) <= tv) return round;
-  return std::nullopt;
+  std::optional<std::size_t> first;
+  for (std::size_t round = *last + 1; round-- > 0;) {
+    if (*upper_tv_bound(pairs, lag, round, confidence) > tv) break;
+    first = round;
+  }
+  return first;
 }
 
 std::optional<std::size_t> last_meeting(const std::vector<CoupledPair>& pairs) {

@@ -19,6 +19,9 @@ struct CouplingSettings {
   std::size_t lag = 1;          ///< L, in rounds of the last stage
   std::size_t pairs = 1;        ///< how many, independent of each other
   std::size_t most_rounds = 1;  ///< a pair that has not met after this round of the run ahead ends
+  /// Tokens of all pairs after which no other pass is made; 0: no limit. Pairs that have not ended
+  /// then have not met.
+  std::uint64_t most_tokens = 0;
   SessionOptions session = {};
   std::function<void()> before_pass = {};                             ///< before each forward pass
   std::function<void(std::size_t ended, std::size_t met)> told = {};  ///< after each pair
@@ -45,9 +48,11 @@ struct CoupledPair {
 /// stay equal.
 ///
 /// A run is drawn in parts of `lag` rounds, so at most that many are wasted.
+/// @param drawn_tokens receives the number of drawn tokens, if given
 /// @throw BadInput for a lag of 0, fewer rounds than the lag, no pairs, more samples or local moves
 /// than addresses, or a sampler other than parallel_power_tempering
-std::vector<CoupledPair> run_coupled(LanguageModel& model, const CouplingSettings& settings);
+std::vector<CoupledPair> run_coupled(LanguageModel& model, const CouplingSettings& settings,
+                                     std::uint64_t* drawn_tokens = nullptr);
 
 /// A mean over independent pairs and its standard error √(s² / n).
 struct Estimate {
@@ -58,6 +63,9 @@ struct Estimate {
 /// Standard errors on either side of a mean in an interval of a normal law at 95 %.
 inline constexpr double errors_of_95 = 1.959964;
 
+/// The same at another confidence in (0, 1): x with erf(x/√2) = confidence.
+double errors_of(double confidence);
+
 /// The bound of Biswas, Jacob and Vanetti (2019) on TV(law of the state after t rounds, π), π being
 /// the target at all rungs: the mean over the pairs of max(0, ⌈(τ − L − t) / L⌉), whose expectation
 /// is Σ_{j>=1} P(τ > t + jL). It bounds the total variation of the answer too.
@@ -66,17 +74,24 @@ inline constexpr double errors_of_95 = 1.959964;
 std::optional<Estimate> tv_bound(const std::vector<CoupledPair>& pairs, std::size_t lag,
                                  std::size_t round);
 
-/// An upper limit of that bound at a confidence of 95 %: mean + errors_of_95 · error + 1 −
-/// 0.05^(1/n). The last term is the largest share of pairs that n independent pairs miss with a
-/// probability of 5 %, each counted as one lag. The interval is asymptotic in n: a share of slow
+/// An upper limit of that bound at a confidence C: mean + errors_of(C) · error + 1 − (1 − C)^(1/n).
+/// The last term is the largest share of pairs that n independent pairs miss with a
+/// probability of 1 − C, each counted as one lag. The interval is asymptotic in n: a share of slow
 /// pairs too small to be seen that takes many lags is not in it.
 std::optional<double> upper_tv_bound(const std::vector<CoupledPair>& pairs, std::size_t lag,
-                                     std::size_t round);
+                                     std::size_t round, double confidence = 0.95);
 
-/// The first round t at which that limit is at most `tv`; nothing if a pair has not met, or if so
-/// few pairs never show it.
+/// The first round t from which on that limit is at most `tv`; nothing if a pair has not met, or if
+/// so few pairs never show it.
+///
+/// t is chosen by the data, and the limit holds there as at a fixed round: the bound falls with t,
+/// so it is above `tv` at t only if the limit failed at the last round whose bound is above `tv`.
 std::optional<std::size_t> rounds_for(const std::vector<CoupledPair>& pairs, std::size_t lag,
-                                      double tv);
+                                      double tv, double confidence = 0.95);
+
+/// The fewest pairs whose limit can come down to tv/2 by the missed share alone, so that pairs
+/// which have all met show `tv`: n with 1 − (1 − C)^(1/n) <= tv/2. Range: tv, C in (0, 1).
+std::size_t pairs_for(double tv, double confidence);
 
 /// The last meeting of all pairs; nothing if a pair has not met.
 std::optional<std::size_t> last_meeting(const std::vector<CoupledPair>& pairs);

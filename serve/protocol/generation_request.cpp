@@ -41,7 +41,7 @@ bool names_sampler(const JsonObject& tempera) {
   const auto keys = tempera.keys();
   return std::any_of(keys.begin(), keys.end(), [&](const std::string& key) {
     return tempera.has(key) && key != "seed" && key != "thinking" && key != "round_events" &&
-           (key != "sampler" || tempera.at(key) != json("low-temperature"));
+           key != "audit" && (key != "sampler" || tempera.at(key) != json("low-temperature"));
   });
 }
 
@@ -69,7 +69,7 @@ void read_temperature(const JsonObject& body, gpu::SamplerWish& wish) {
 void read_tempera(const JsonObject& object, GenerationRequest& request, gpu::SamplerWish& wish,
                   gpu::ChatArguments& arguments) {
   std::vector<std::string_view> known = gpu::body_keys();
-  known.insert(known.end(), {"seed", "thinking", "round_events"});
+  known.insert(known.end(), {"seed", "thinking", "round_events", "audit"});
   object.require_known(known);
   gpu::read_body(object, wish);
   if (const auto seed = read_seed(object)) {
@@ -82,6 +82,7 @@ void read_tempera(const JsonObject& object, GenerationRequest& request, gpu::Sam
     arguments.add_thinking(object.boolean("thinking"), "tempera.thinking",
                            "it differs from \"enable_thinking\" of \"chat_template_kwargs\"");
   request.round_events = object.boolean_or("round_events", false);
+  request.audit = object.boolean_or("audit", false);
 }
 
 std::vector<std::string> stops(const JsonObject& body) {

@@ -154,6 +154,7 @@ void Generation::end_round(std::size_t index, const gpu::Progress& progress,
   const std::uint64_t trips = choice.statistics.round_trips();
   choice.statistics.count(events);
   counters_.round_trips += choice.statistics.round_trips() - trips;
+  if (asked_.audit) keep_for_audit(index, progress, events);
   if (keeper_ != nullptr)
     keeper_->round_ended(index,
                          {gpu::saved(progress, "the saved rounds"), choice.statistics.state()});

@@ -88,6 +88,7 @@ class Generation final : public gpu::Listener, public std::enable_shared_from_th
     bool is_resumed = false;  ///< whether an earlier process has begun it
     std::optional<gpu::Answer> answer = std::nullopt;
     nlohmann::ordered_json logprobs = nullptr;  ///< once its tokens are scored
+    std::vector<std::string> events = {};       ///< lines for an audit, if that was asked for
   };
 
   std::size_t index_of(gpu::RequestId request, std::size_t sample) const;
@@ -130,6 +131,11 @@ class Generation final : public gpu::Listener, public std::enable_shared_from_th
                                        std::span<const gpu::Event> events) const;
   /// What the answer depends on and what it took: the "tempera" object.
   nlohmann::ordered_json figures() const;
+  /// Keeps what an audit needs of a round.
+  void keep_for_audit(std::size_t index, const gpu::Progress& progress,
+                      std::span<const gpu::Event> events);
+  /// The record that `tempera audit` reads. Null if an earlier process has begun a choice.
+  nlohmann::ordered_json audit() const;
   /// Prompt and answer.
   std::vector<gpu::TokenId> tokens_of(std::size_t index) const;
   nlohmann::ordered_json logprobs_of(std::size_t index,

@@ -189,6 +189,7 @@ ordered_json Generation::figures() const {
                                {"decode_tokens", answer.decode_tokens}});
   }
   used["decode_tokens"] = decode_tokens;
+  if (asked_.audit) used["audit"] = audit();
   return used;
 }
 

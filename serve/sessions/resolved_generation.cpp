@@ -47,10 +47,15 @@ ResolvedGeneration resolve_generation(const gpu::OpenedModel& model, const Ident
   ResolvedGeneration resolved{read_generation_request(body, is_chat, limits, seed), {}, {}};
   const GenerationRequest& asked = resolved.asked;
   require_model(asked.model, identity);
+  if (asked.audit && asked.wishes.size() != 1)
+    throw BadInput("tempera.audit",
+                   "the request has " + std::to_string(asked.wishes.size()) + " prompts",
+                   "ask for the audit of one prompt at a time");
   const std::string where = is_chat ? "messages" : "prompt";
   for (const gpu::SampleWish& wish : asked.wishes) {
     const gpu::SamplerSettings& settings =
         resolved.settings.emplace_back(gpu::resolve_sampler(wish.sampler));
+    resolved.settings.back().options.auditable = asked.audit;
     gpu::AskedHorizon horizon = gpu::asked_horizon(wish.sampler, settings);
     if (asked.is_horizon_open) horizon.is_given = false;
     auto prompt = gpu::resolve_prompt(model, wish.prompt, wish.arguments, horizon, where);

@@ -23,6 +23,7 @@ struct Identity {
       fingerprint;  ///< model, arithmetic and version: what decides an answer beside the request
   /// Places of this machine, which no answer may show, and what answers call them.
   std::vector<std::pair<std::string, std::string>> hidden_paths = {};
+  std::optional<std::string> digest = std::nullopt;  ///< gpu::model_digest
 
   /// A message in which every place has its name.
   std::string without_paths(std::string message) const;

@@ -14,8 +14,8 @@ using namespace tempera;
 using namespace tempera::gpu;
 
 // The CUDA kernels in the device's own arithmetic, on the device or, in a build for the host, on
-// fibers, against the contract of docs/arithmetic.md, which the host computes one element at a
-// time.
+// fibers, against the contract of docs/reference/arithmetic.md, which the host computes one element
+// at a time.
 
 namespace {
 

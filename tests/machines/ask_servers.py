@@ -1,4 +1,4 @@
-"""Runs the two servers of docs/machines.md, has them draw a batch, and compares it with that of one server alone.
+"""Runs the two servers of docs/howto/machines.md, has them draw a batch, and compares it with that of one server alone.
 
 usage: ask_servers.py WORK MODEL, in a network of its own whose loopback is not up yet; WORK/servers holds their commands.
 """

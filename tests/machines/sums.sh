@@ -2,7 +2,7 @@
 set -euo pipefail
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../.."
 tempera=$(readlink -f "${TEMPERA:-build/release/tempera}")
-page_file=$PWD/docs/machines.md
+page_file=$PWD/docs/howto/machines.md
 work=$(mktemp -d /tmp/tempera-machines-XXXXXX)
 # Whatever launcher runs this test says nothing of the runs in it.
 for name in $(compgen -e | grep -E '^(SLURM_|OMPI_|PMI_|PMIX_)' || true); do unset "$name"; done
@@ -44,14 +44,14 @@ page_with() {
   model=$PWD/toy_models/worked_sum
 }
 
-# page_block TEXT [MODEL]: the code block of docs/machines.md that holds this text.
+# page_block TEXT [MODEL]: the code block of docs/howto/machines.md that holds this text.
 page_block() {
   python3 - "$1" "${2:-$model}" "$page_file" <<'BLOCK'
 import pathlib, re, sys
 blocks = re.findall(r"```\n(.*?)```\n", pathlib.Path(sys.argv[3]).read_text(), re.S)
 found = [block for block in blocks if sys.argv[1] in block]
 if len(found) != 1:
-    sys.exit(f"{len(found)} blocks of docs/machines.md hold {sys.argv[1]!r}")
+    sys.exit(f"{len(found)} blocks of docs/howto/machines.md hold {sys.argv[1]!r}")
 print(found[0].replace("FOLDER", sys.argv[2]), end="")
 BLOCK
 }

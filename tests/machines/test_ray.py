@@ -160,7 +160,7 @@ exec "{TEMPERA}" "$@"
 
 def test_the_command_of_the_page(cluster, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     made, _ = cluster
-    page = (ROOT / "docs/machines.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/howto/machines.md").read_text(encoding="utf-8")
     (block,) = (block for block in re.findall(r"```\n(.*?)```\n", page, re.S) if "import ray" in block)
     install, command = block.split("\n", 1)
     assert install == "pip install 'ray[data]'"

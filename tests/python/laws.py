@@ -3,7 +3,7 @@ import pathlib
 from fractions import Fraction
 
 import pytest
-from tempera_check import law
+from tempera.check import law
 
 PACKAGE = str(pathlib.Path(__file__).parents[2] / "python")
 EIGHTHS = {0: Fraction(1, 8), 1: Fraction(1, 8), 2: Fraction(3, 4)}

@@ -6,8 +6,8 @@ from fractions import Fraction
 
 import merged_steps
 import pytest
-from tempera_check import lab, law, snapshots, walks
-from tempera_check.law import Collected
+from tempera.check import lab, law, snapshots, walks
+from tempera.check.law import Collected
 
 STEPS = merged_steps.__file__
 known = pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="frames are read on CPython 3.11 alone")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from laws import EIGHTHS, PACKAGE, QUARTERS, check_law, check_refused, small
 from numpy.random import rand as early_rand
-from tempera_check import law
+from tempera.check import law
 
 generator = np.random.default_rng(3)  # made before anything is replaced
 state = np.random.RandomState(3)
@@ -109,11 +109,11 @@ def test_every_public_function_of_chance_is_answered_or_refused():
     assert silent == []
 
 
-@pytest.mark.parametrize("order", ["import tempera_check, numpy as np", "import numpy as np, tempera_check",
-                                   "from numpy.random import rand; import numpy as np, secrets, tempera_check"])
+@pytest.mark.parametrize("order", ["import tempera.check, numpy as np", "import numpy as np, tempera.check",
+                                   "from numpy.random import rand; import numpy as np, secrets, tempera.check"])
 def test_the_order_of_imports_does_not_matter(order):
     code = (f"{order}\nfrom fractions import Fraction\n"
-            "assert tempera_check.law(lambda: bool(np.random.rand() < 0.25))[True] == Fraction(1, 4)\n"
+            "assert tempera.check.law(lambda: bool(np.random.rand() < 0.25))[True] == Fraction(1, 4)\n"
             "assert 0 <= np.random.default_rng().random() < 1 and 0 <= np.random.rand() < 1\n")
     subprocess.run([sys.executable, "-c", code], check=True, env=dict(os.environ, PYTHONPATH=PACKAGE))
 

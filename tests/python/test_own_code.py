@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from laws import PACKAGE
 
-SHOW = "import sys; sys.argv[0] = ''; from tempera_check.__main__ import function_named; print(function_named(sys.argv[1])())"
+SHOW = "import sys; sys.argv[0] = ''; from tempera.check.__main__ import function_named; print(function_named(sys.argv[1])())"
 
 
 def write(path, text):
@@ -43,7 +43,7 @@ def test_what_python_has_compiled_before_is_not_read(tmp_path: Path) -> None:
 
 def test_installed_packages_keep_their_cache() -> None:
     said = subprocess.run(
-        [sys.executable, "-c", "from tempera_check import own_code; own_code.import_from_text(); import wave, pytest; "
+        [sys.executable, "-c", "from tempera.check import own_code; own_code.import_from_text(); import wave, pytest; "
          "print(type(wave.__loader__).__name__, type(pytest.__loader__).__name__)"],
         env={**os.environ, "PYTHONPATH": PACKAGE}, capture_output=True, text=True, check=True,
     ).stdout  # fmt: skip

@@ -17,7 +17,7 @@ from random import random as early_random
 
 import pytest
 from laws import EIGHTHS, PACKAGE, check_law, check_refused, small
-from tempera_check import lab, law, merge, of_random
+from tempera.check import lab, law, merge, of_random
 
 own = random.Random(7)
 
@@ -121,16 +121,16 @@ next(generator)
 in_closure, in_partial, bound, in_tuple, in_key, in_set = (
     closure(), functools.partial(early), own.random, (1, (early, 2)), {(1, 2): [early]}, {early})
 named, queue = collections.namedtuple("Named", "draw")(early), collections.deque([early])
-import tempera_check
+import tempera.check
 from fractions import Fraction
 for draw in (lambda: in_closure(), lambda: in_partial(), lambda: bound(), lambda: in_tuple[1][0](), lambda: in_key[1, 2][0](),
              lambda: next(iter(in_set))(), lambda: named.draw(), lambda: queue[0](), lambda: slots.draw(),
              lambda: Class.draw(), lambda: own.random()):
-    assert tempera_check.law(lambda: draw() < 0.25) == {True: Fraction(1, 4), False: Fraction(3, 4)}
+    assert tempera.check.law(lambda: draw() < 0.25) == {True: Fraction(1, 4), False: Fraction(3, 4)}
 for hidden, name, place in ((generator, "random has drawn without", "a local variable of waiting, "),
                             (in_compiled_code, "a generator of random has drawn without", "__main__.in_compiled_code")):
     try:
-        tempera_check.law(lambda: next(hidden) < 0.25)
+        tempera.check.law(lambda: next(hidden) < 0.25)
         raise SystemExit(name + " being refused")
     except TypeError as error:
         assert name in str(error) and place in str(error), error
@@ -210,22 +210,22 @@ def test_equal_states_are_followed_once():
     assert law(lambda: step(False)) == {k: Fraction(math.comb(8, k), 2**8) for k in range(9)}
 
 
-@pytest.mark.parametrize("order", ["import tempera_check, random, secrets", "import random, secrets, tempera_check",
-                                   "from random import random as r, SystemRandom; import tempera_check, random, secrets"])
+@pytest.mark.parametrize("order", ["import tempera.check, random, secrets", "import random, secrets, tempera.check",
+                                   "from random import random as r, SystemRandom; import tempera.check, random, secrets"])
 def test_the_order_of_imports_does_not_matter(order):
     code = (f"{order}\nfrom fractions import Fraction\n"
-            "assert tempera_check.law(lambda: random.random() < 0.25)[True] == Fraction(1, 4)\n"
-            "assert tempera_check.law(lambda: secrets.randbelow(3))[2] == Fraction(1, 3)\n"
+            "assert tempera.check.law(lambda: random.random() < 0.25)[True] == Fraction(1, 4)\n"
+            "assert tempera.check.law(lambda: secrets.randbelow(3))[2] == Fraction(1, 3)\n"
             "assert 0 <= random.SystemRandom().random() < 1 and len(secrets.token_hex(4)) == 8\n")
     subprocess.run([sys.executable, "-c", code], check=True, env=dict(os.environ, PYTHONPATH=PACKAGE))
 
 
 def test_what_a_step_imports_is_answered_too(tmp_path):
     (tmp_path / "late_module.py").write_text("import random\nconstant = random.random()\nfrom random import randrange\n")
-    code = ("import sys, tempera_check\nfrom fractions import Fraction\n"
+    code = ("import sys, tempera.check\nfrom fractions import Fraction\n"
             f"sys.path.insert(0, {str(tmp_path)!r})\n"
             "def step():\n    import late_module\n    return late_module.randrange(4)\n"
-            "assert tempera_check.law(step)[3] == Fraction(1, 4)\n")
+            "assert tempera.check.law(step)[3] == Fraction(1, 4)\n")
     subprocess.run([sys.executable, "-c", code], check=True, env=dict(os.environ, PYTHONPATH=PACKAGE))
 
 
@@ -266,18 +266,18 @@ def test_every_public_function_of_chance_is_answered_or_refused():
 
 
 SERVED = """
-import random, tempera_check
-from tempera_check import walks
+import random, tempera.check
+from tempera.check import walks
 walks.walk_for = lambda step: walks.{kind}
 {step}
-tempera_check.serve(step)
+tempera.check.serve(step)
 """
 MERGING = """
 def step(model, state):
     first = random.choices(range(40), weights=range(1, 41))[0]
     if first == 39:
         return [1]
-    tempera_check.merge(first % 2)
+    tempera.check.merge(first % 2)
     if random.random() < 0.25:
         return [0, 0]
     return [0, random.randrange(2)] if first % 2 else [0, 1]
@@ -357,7 +357,7 @@ def test_a_process_that_ends_at_a_merge_takes_no_line_of_the_next():
     """tempera sends the next state at once if the last path of a tree ends at a merge."""
     step = """
 def step(model, state):
-    tempera_check.merge(random.randrange(2) * 0)
+    tempera.check.merge(random.randrange(2) * 0)
     return [1]
 """
     program, send = started("Forks", step)
@@ -387,7 +387,7 @@ def test_the_thread_of_an_allocator_does_not_keep_a_process_from_forking():
     """pyarrow, which pandas brings, has one: each case of `tempera check` would start the program anew."""
     run_alone("""
 import ctypes, threading
-from tempera_check import walks
+from tempera.check import walks
 assert walks.may_fork()
 for name, may in ((b"jemalloc_bg_thd", True), (b"worker", False)):
     is_named = threading.Event()
@@ -414,10 +414,10 @@ classes = [type("Class", (), {"draw": staticmethod(early)}) for _ in range(300)]
 looks = []
 for name in ("get_referrers", "get_objects"):
     setattr(gc, name, lambda *held, own=getattr(gc, name): looks.append(1) or own(*held))
-import tempera_check
+import tempera.check
 from fractions import Fraction
-assert tempera_check.law(lambda: closures[299]() < 0.25)[True] == Fraction(1, 4)
-assert tempera_check.law(lambda: defaults[299]() < 0.25)[True] == Fraction(1, 4)
-assert tempera_check.law(lambda: classes[299].draw() < 0.25)[True] == Fraction(1, 4)
+assert tempera.check.law(lambda: closures[299]() < 0.25)[True] == Fraction(1, 4)
+assert tempera.check.law(lambda: defaults[299]() < 0.25)[True] == Fraction(1, 4)
+assert tempera.check.law(lambda: classes[299].draw() < 0.25)[True] == Fraction(1, 4)
 assert len(looks) < 40, len(looks)
 """)

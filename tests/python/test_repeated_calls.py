@@ -3,8 +3,8 @@ import random
 from fractions import Fraction
 
 import pytest
-from tempera_check import lab, law, merge
-from tempera_check.repeated_calls import RepeatedCalls
+from tempera.check import lab, law, merge
+from tempera.check.repeated_calls import RepeatedCalls
 
 runs = []
 

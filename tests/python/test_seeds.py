@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from laws import PACKAGE
-from tempera_check import lab, law, seeding
+from tempera.check import lab, law, seeding
 
 lasting, numpy_state, numpy_generator = random.Random(7), np.random.RandomState(7), np.random.default_rng(7)
 QUARTER = {True: Fraction(1, 4), False: Fraction(3, 4)}
@@ -91,7 +91,7 @@ def spoken(source, case, states):
 
 CASE = {"horizon": 1, "powers": ["2"], "tempera": 1, "terminal": [1], "vocabulary": ["a", "e"], "rows": [],
         "default": ["1/2", "1/2"]}
-ONCE = "import random, tempera_check\ndef step(model, state):\n    {}\ntempera_check.serve(step)"
+ONCE = "import random, tempera.check\ndef step(model, state):\n    {}\ntempera.check.serve(step)"
 
 
 def test_a_seed_is_reported_with_its_line_and_by_a_whole_program_left_out():

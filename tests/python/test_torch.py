@@ -10,7 +10,7 @@ from fractions import Fraction
 import pytest
 import torch
 from laws import EIGHTHS, QUARTERS, check_law, check_refused, small
-from tempera_check import law
+from tempera.check import law
 from torch import multinomial as early_multinomial
 
 seeded = torch.Generator().manual_seed(3)
@@ -114,7 +114,7 @@ def test_a_step_that_is_served_computes_in_one_thread(tmp_path):
     program = tmp_path / "threads.py"
     program.write_text("import torch\n\n\ndef step(state):\n    return [torch.get_num_threads() - 1]\n")
     case = {"horizon": 1, "powers": ["2"], "vocabulary": ["a", "b", "c"], "terminal": [], "default": ["1/2", "1/4", "1/4"]}
-    done = subprocess.run([sys.executable, "-m", "tempera_check", f"{program}:step"], capture_output=True, text=True,
+    done = subprocess.run([sys.executable, "-m", "tempera.check", f"{program}:step"], capture_output=True, text=True,
                           input=json.dumps(case) + '\n{"state": []}\n', env={**os.environ, "OMP_NUM_THREADS": "3",
                                                                                "PYTHONPATH": os.pathsep.join(sys.path)})
     ends = [json.loads(line)["end"] for line in done.stdout.splitlines() if "end" in json.loads(line)]

@@ -9,7 +9,7 @@ from fractions import Fraction
 import pytest
 import torch
 from laws import check_law
-from tempera_check import CausalLM, Model, Tokenizer, law
+from tempera.check import CausalLM, Model, Tokenizer, law
 from transformers import DynamicCache, LogitsProcessor, LogitsProcessorList, StoppingCriteria, StoppingCriteriaList
 from transformers.generation import GenerationMixin
 
@@ -203,7 +203,7 @@ def test_a_sampler_that_loses_tokens_on_its_way_through_text_is_seen(tmp_path):
     told = {}
     for name, source in (("right", INDEPENDENT), ("through_text", through_text)):
         (tmp_path / f"{name}.py").write_text(source)
-        program = f"PYTHONPATH={TREE}/python {sys.executable} -m tempera_check {tmp_path}/{name}.py:step"
+        program = f"PYTHONPATH={TREE}/python {sys.executable} -m tempera.check {tmp_path}/{name}.py:step"
         done = subprocess.run([command, "check", "--program", program, "--within", "1e-9"], capture_output=True, text=True)
         told[name] = done.returncode, done.stdout + done.stderr
     assert told["right"][0] == 0, told["right"][1]

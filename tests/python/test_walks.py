@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from tempera_check import lab, law, walks
+from tempera.check import lab, law, walks
 
 
 @pytest.mark.parametrize("decisions", range(1, 8))

@@ -87,7 +87,7 @@ TEST_CASE("a lost device is no answer of the model: it is not resumed as another
 }
 
 TEST_CASE(
-    "a run beyond the memory of the device is held back, or says how many records would fit") {
+    "a run beyond the memory of the device waits, and where no record fits says how many would") {
   auto settings = tensor_core_settings();
   settings.samples = 80;
   const auto model = tensor_core_model();
@@ -96,18 +96,27 @@ TEST_CASE(
   REQUIRE(model->pages().pages() == 64);
   const WithPlantedFault small({{}, 64 * model->pages().page_bytes()});
   CHECK(draw(*model, settings).size() == 80);
-  // A bound that is given is taken at its word, though the device has less.
+  // A bound that is given is taken at its word, though the device has less: what finds no page
+  // waits.
   JobLayout layout{.checkpoint_seconds = 0.0};
   layout.session.cache_memory = std::size_t{1} << 40;
+  std::size_t answers = 0;
+  const JobWatcher watcher{[&](const SampledAnswer&) { ++answers; }, {}, {}};
+  Job(*model, settings, numbers_of, nullptr, watcher, layout).run();
+  CHECK(answers == 80);
+  CHECK(model->pages().pages() == 64);
+  // A page for the prompt and none for a record.
+  const auto least = tensor_core_model();
+  const WithPlantedFault smallest({{}, least->pages().page_bytes()});
   std::string said;
   try {
-    Job(*model, settings, numbers_of, nullptr, {}, layout).run();
+    Job(*least, settings, numbers_of, nullptr, {}, layout).run();
   } catch (const BadInput& error) {
     said = error.what();
   }
   CAPTURE(said);
-  CHECK_THAT(said, Catch::Contains("the memory of the device: holds 64 pages of 16 tokens"));
-  CHECK_THAT(said, Catch::Contains("room for keys and values of 64 records of"));
+  CHECK_THAT(said, Catch::Contains("the memory of the device: holds 1 pages of 16 tokens"));
+  CHECK_THAT(said, Catch::Contains("room for keys and values of 1 records of"));
   CHECK_THAT(said, Catch::Contains("lower --horizon, the number of rungs or --samples"));
   CHECK(said.find('\n') == std::string::npos);
 }

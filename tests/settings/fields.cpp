@@ -25,12 +25,12 @@ const std::map<std::string, json>& values() {
     "horizon": 7, "block": 2, "rounds": [3, 1], "local_moves": [2], "sweeps": [5],
     "schedule": "deo", "restart_weights": [4, 0, 1], "restart_range": "record", "output_rung": 2,
     "samples": 9, "seed": 18446744073709551615, "early_rejection": true, "confidence": true,
-    "prefetch": 1, "stop": ["a", "b"], "preset": "qwen3/gsm8k"})")
+    "auditable": true, "prefetch": 1, "stop": ["a", "b"], "preset": "qwen3/gsm8k"})")
                               .get<std::map<std::string, json>>();
   return all;
 }
 
-/// The samplers on which a setting has no effect, written by hand from docs/samplers.md.
+/// The samplers on which a setting has no effect, written by hand from docs/reference/samplers.md.
 Names without_effect(const std::string& key) {
   const Names no_moves{"standard", "low-temperature", "power-smc", "best-of-n", "exact-rejection"};
   if (key == "temperature") return {};
@@ -117,8 +117,9 @@ TEST_CASE("config.json has each setting under its key, in one order, and gives i
                                         "local_moves", "sweeps",  "schedule", "output_rung",
                                         "samples",     "seed"};
   const std::vector<std::string> unless_default{
-      "sampler",         "particles",  "most_tokens", "restart_weights", "restart_range",
-      "early_rejection", "confidence", "stop",        "preset"};
+      "sampler",       "particles",       "most_tokens", "restart_weights",
+      "restart_range", "early_rejection", "confidence",  "auditable",
+      "stop",          "preset"};
   json config;
   for (const auto& [key, value] : values())
     if (key != "temperature" && key != "prefetch") config[key] = value;
@@ -129,6 +130,7 @@ TEST_CASE("config.json has each setting under its key, in one order, and gives i
   CHECK(settings.seed == UINT64_MAX);
   CHECK(settings.output == 2);
   CHECK(settings.options.confidence);
+  CHECK(settings.options.auditable);
   const auto keys_of = [](const nlohmann::ordered_json& written) {
     std::vector<std::string> keys;
     for (const auto& [key, value] : written.items()) keys.push_back(key);

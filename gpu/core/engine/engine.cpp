@@ -1,7 +1,9 @@
 #include "gpu/core/engine/engine.hpp"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
+#include <limits>
 #include <memory>
 #include <new>
 #include <utility>
@@ -39,6 +41,14 @@ void Engine::remove(TaskId sampler) {
     removed_.push_back(sampler);  // it may be the one that calls
   else
     added_.erase(sampler);
+}
+
+std::vector<double> Engine::log_normalizers(Cache& cache, std::span<const TokenId> tokens,
+                                            std::span<const double> powers) {
+  const Stopwatch watch = time(&EngineTimes::forward);
+  const Pass pass{&cache, tokens};
+  model_.next_logits(std::span(&pass, 1), logits_);
+  return rows_.log_normalizers(logits_, model_.vocabulary_size(), 1, powers);
 }
 
 bool Engine::step() {
@@ -117,12 +127,17 @@ void Engine::take_batch() {
   std::size_t most = largest_batch_;
   if (const auto shares = needed_.shares(); shares_time_ && shares.count > 1)
     most = pass_seconds_.rows(shares.count, shares.least, most);
+  batch_bytes_ = 0;
+  std::vector<Request*> aside;
   // What is asked ahead of time gets the rows that are left.
   for (FairQueue<Request>* queue : {&needed_, &ahead_})
     while (batch_.size() < most && !queue->empty()) {
-      batch_.push_back(queue->take(order_ == WorkOrder::last_come));
-      batch_.back()->queue_ = nullptr;
+      Request* const request = queue->take(order_ == WorkOrder::last_come);
+      request->queue_ = nullptr;
+      (has_room(*request, aside) ? batch_ : aside).push_back(request);
     }
+  for (Request* request : aside) wait(*request);
+  by_rank_.clear();
 }
 
 void Engine::take_back(Request& request) {
@@ -162,14 +177,16 @@ void Engine::answer_batch() {
   bool is_measured = false;
   for (Request* request : batch_) {
     request->length_ = request->cache_.length();
-    if (!request->draw_) continue;
+    request->is_drawn_ = request->draw_ && !request->failure_ && request->is_last(prefix_chunk_);
+    if (!request->is_drawn_) continue;
     passes.push_back(request->pass(prefix_chunk_));
     draws.push_back(*request->draw_);
     is_measured = is_measured || request->is_measured_;
   }
   // After the rows that are drawn from: the logits that follow a prefix are not asked for.
   for (Request* request : batch_) {
-    if (request->draw_ || request->is_computed()) continue;
+    if (request->is_drawn_ || request->failure_) continue;
+    if (!request->draw_ && request->is_computed()) continue;
     const bool is_shared =
         std::any_of(passes.begin() + static_cast<std::ptrdiff_t>(draws.size()), passes.end(),
                     [&](const Pass& pass) { return pass.cache == &request->cache_; });
@@ -181,7 +198,8 @@ void Engine::answer_batch() {
     pass_seconds_.note(draws.size(), seconds_now() - began);
   auto token = tokens.begin();
   for (Request* request : batch_) {
-    if (!request->draw_) continue;
+    if (request->draw_ && !request->failure_) count_recomputed(*request);
+    if (!request->is_drawn_) continue;
     request->token_ = std::move(*token++);
     if (!request->is_measured_) request->token_.negative_entropy = 0.0;
   }
@@ -195,26 +213,32 @@ void Engine::answer_batch_or_each() {
   } catch (const ModelError&) {
     answer_one_by_one();
   } catch (const NoRoom&) {
+    if (account_ != nullptr) account_->end_at_held();
     answer_one_by_one();
   } catch (const std::bad_alloc&) {
     fail_batch();
   }
 }
 
-/// Answers the requests of a batch in which some row cannot be drawn from, each alone: it has the
-/// bits that it has in any batch, and only those that cannot be answered fail.
+/// Answers the requests of a batch in which some row cannot be drawn from, or finds no memory, each
+/// alone: it has the bits that it has in any batch, and only those that cannot be answered fail.
 void Engine::answer_one_by_one() {
   for (Request* request : batch_) {
     // What the batch has computed is in the cache, and is not computed again.
-    const std::size_t computed = request->cache_.length() - request->length_;
-    if (!request->draw_ && (computed > 0 || request->is_computed())) continue;
-    Pass pass = request->pass(prefix_chunk_);
-    if (request->draw_) pass.tokens = pass.tokens.subspan(computed);
-    const auto draws = request->draw_ ? std::span(&*request->draw_, 1) : std::span<RowDraw>();
+    const bool is_computed = request->cache_.length() > request->length_ || request->is_computed();
+    if (request->failure_ || (!request->is_drawn_ && is_computed)) continue;
+    const bool is_drawn = request->is_drawn_;
     try {
-      auto tokens = drawn_tokens(std::span(&pass, 1), draws, request->is_measured_);
-      if (!tokens.empty()) request->token_ = std::move(tokens.front());
-      decode_tokens_ += tokens.size();
+      try {
+        answer_alone(*request, is_drawn);
+      } catch (const NoRoom&) {
+        if (account_ == nullptr) throw;
+        // It has all the memory there is.
+        const Cache& own = request->cache_;
+        account_->make_room(std::numeric_limits<std::size_t>::max(),
+                            [&](const Cache& cache) { return &cache == &own; });
+        answer_alone(*request, is_drawn);
+      }
     } catch (const ModelError&) {
       request->failure_ = std::current_exception();
     } catch (const NoRoom&) {
@@ -222,6 +246,20 @@ void Engine::answer_one_by_one() {
     } catch (const std::bad_alloc&) {
       request->failure_ = std::current_exception();
     }
+  }
+}
+
+void Engine::answer_alone(Request& request, bool is_drawn) {
+  for (bool is_last = false; !is_last;) {
+    // Another's want of memory may have cut its cache far back since the batch was made.
+    is_last = !is_drawn || request.is_last(prefix_chunk_);
+    request.is_drawn_ = is_drawn && is_last;
+    auto passes = std::array{request.pass(prefix_chunk_)};
+    const auto draws = request.is_drawn_ ? std::span(&*request.draw_, 1) : std::span<RowDraw>();
+    auto tokens = drawn_tokens(passes, draws, request.is_measured_);
+    if (request.draw_) count_recomputed(request);
+    if (!tokens.empty()) request.token_ = std::move(tokens.front());
+    decode_tokens_ += tokens.size();
   }
 }
 
@@ -253,7 +291,8 @@ void Engine::wait_again() {
 void Engine::let_go_on() {
   // A prefix that is not all there waits on, before those who come now.
   const auto unfinished = [](const Request* request) {
-    return !request->draw_ && !request->is_computed() && !request->failure_;
+    const bool is_answered = request->draw_ ? request->is_drawn_ : request->is_computed();
+    return !is_answered && !request->failure_;
   };
   for (Request* request : batch_)
     if (unfinished(request)) wait(*request);

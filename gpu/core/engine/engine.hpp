@@ -18,6 +18,7 @@
 #include "gpu/core/engine/pass_seconds.hpp"
 #include "gpu/core/engine/task.hpp"
 #include "gpu/core/lottery/rows/row_lottery.hpp"
+#include "gpu/core/model/cache_account.hpp"
 #include "gpu/core/model/language_model.hpp"
 
 namespace tempera::gpu {
@@ -64,6 +65,12 @@ class Stopwatch {
 ///
 /// If more wait than a batch holds, its rows are dealt to the samplers' shares in turn (FairQueue).
 ///
+/// If it has an account of caches (keep_within), a batch takes what the account has room for: it
+/// cuts idle caches back (CacheAccount::make_room), then those of requests that wait and whose
+/// caches are younger than the one that needs room, the youngest first. A request that has no room
+/// all the same waits. The one with the oldest cache has whatever it needs, so that each has its
+/// turn; it alone fails if it does not fit.
+///
 /// A step is bounded: one pass, and so much work without a pass (pause). Whoever calls step() can
 /// therefore end any sampler at any time.
 ///
@@ -87,6 +94,10 @@ class Engine {
         fused_(model.fused_draw(rows, lottery)),
         order_(order) {}
 
+  /// Says which tokens a cache lacks. It may be cut back while a request waits, so that this is
+  /// asked when a pass is made.
+  using Uncached = std::function<std::vector<TokenId>()>;
+
   /// What waits for the engine: a sampler, and the pass that it needs.
   class Request {
    public:
@@ -104,7 +115,7 @@ class Engine {
     ~Request() {
       if (waiting_) engine_.take_back(*this);
     }
-    bool is_computed() const { return cache_.length() >= prefix_.size(); }
+    bool is_computed() const { return cache_.length() >= reach_; }
 
     /// @throw what went wrong with this request alone
     void require_answer() const {
@@ -113,8 +124,9 @@ class Engine {
 
     ScoredToken token_;
     std::exception_ptr failure_;       ///< why there is no answer
-    std::vector<TokenId> tokens_;      ///< to be computed before the token that is asked for
-    std::span<const TokenId> prefix_;  ///< to be in the cache
+    std::size_t reach_ = 0;            ///< the length that the cache is to have
+    std::span<const TokenId> prefix_;  ///< to be in the cache, if no token is asked for
+    Uncached uncached_;                ///< what the cache lacks before the token that is asked for
     std::optional<RowDraw> draw_;      ///< if a token is asked for
     const bool* is_needed_ = nullptr;  ///< none: it is
     bool is_measured_ = false;         ///< whether the token's negative entropy is asked for
@@ -122,15 +134,25 @@ class Engine {
    private:
     friend class Engine;
     bool is_needed() const { return is_needed_ == nullptr || *is_needed_; }
-    /// The next tokens to compute: of a prefix at most `chunk`.
+    /// Whether the next pass of at most `chunk` tokens leaves nothing to compute.
+    bool is_last(std::size_t chunk) const { return reach_ <= cache_.length() + chunk; }
+    /// The next tokens to compute, at most `chunk`.
     Pass pass(std::size_t chunk) {
-      if (draw_) return {&cache_, tokens_};
-      const auto rest = prefix_.subspan(cache_.length());
+      if (draw_) tokens_ = uncached_();
+      const auto rest =
+          draw_ ? std::span<const TokenId>(tokens_) : prefix_.subspan(cache_.length());
       return {&cache_, rest.first(std::min(chunk, rest.size()))};
+    }
+    /// Who has memory first: whose token is needed, and then whose cache is older.
+    std::pair<bool, std::uint64_t> rank() const {
+      return {!is_needed(), cache_.number_in_account()};
     }
     Engine& engine_;
     Cache& cache_;
-    std::size_t length_ = 0;           ///< of the cache before the pass under way
+    std::vector<TokenId> tokens_;      ///< of the pass under way
+    std::size_t length_ = 0;           ///< of the cache before it
+    bool is_drawn_ = false;            ///< whether a token is drawn after it
+    std::size_t bytes_ = 0;            ///< that the batch takes for it
     std::coroutine_handle<> waiting_;  ///< until the answer is there
     Share share_;
     FairQueue<Request>* queue_ = nullptr;  ///< in which it waits; none while it is in the batch
@@ -141,10 +163,11 @@ class Engine {
   /// of all rungs.
   class NextToken : public Request {
    public:
-    NextToken(Engine& engine, Cache& cache, std::vector<TokenId> tokens, const RowDraw& draw,
-              const bool* is_needed, bool is_measured)
+    NextToken(Engine& engine, Cache& cache, std::size_t length, Uncached uncached,
+              const RowDraw& draw, const bool* is_needed, bool is_measured)
         : Request(engine, cache) {
-      tokens_ = std::move(tokens);
+      reach_ = length;
+      uncached_ = std::move(uncached);
       draw_ = draw;
       is_needed_ = is_needed;
       is_measured_ = is_measured;
@@ -162,6 +185,7 @@ class Engine {
    public:
     Prefix(Engine& engine, Cache& cache, std::span<const TokenId> prefix) : Request(engine, cache) {
       prefix_ = prefix;
+      reach_ = prefix.size();
     }
     bool await_ready() const { return is_computed(); }
     void await_resume() const { require_answer(); }
@@ -208,13 +232,13 @@ class Engine {
   }
   std::size_t largest_batch() const { return largest_batch_; }
 
-  /// The token that follows what `cache` holds and then `tokens`. No two that wait may share a
-  /// cache; the powers of `draw` must not change before it is answered. is_needed: looked at when a
-  /// batch is made; while it is false the request is one ahead of time. is_measured: whether the
-  /// token comes with its negative entropy.
-  NextToken next_token(Cache& cache, std::vector<TokenId> tokens, const RowDraw& draw,
+  /// The token that follows a text of `length` tokens: what `cache` holds and then `uncached()`. No
+  /// two that wait may share a cache; the powers of `draw` must not change before it is answered.
+  /// is_needed: looked at when a batch is made; while it is false the request is one ahead of time.
+  /// is_measured: whether the token comes with its negative entropy.
+  NextToken next_token(Cache& cache, std::size_t length, Uncached uncached, const RowDraw& draw,
                        const bool* is_needed = nullptr, bool is_measured = false) {
-    return {*this, cache, std::move(tokens), draw, is_needed, is_measured};
+    return {*this, cache, length, std::move(uncached), draw, is_needed, is_measured};
   }
   /// Computes what `cache`, which holds the beginning of `prefix`, does not hold of it: a prompt,
   /// once for all records that begin with it. The prefix must not change before it is answered.
@@ -229,9 +253,17 @@ class Engine {
                                  const Draw& draw) {
     return lottery_.redraw_conditioned(tickets, possible, draw);
   }
+  /// log z_α after what `cache` holds and then `tokens`, `eq:theory-token-normalizer`, for every
+  /// power: one row through the model, at once. For what a sampler needs once.
+  /// @throw ModelError as RowLottery::log_normalizers
+  std::vector<double> log_normalizers(Cache& cache, std::span<const TokenId> tokens,
+                                      std::span<const double> powers);
   /// Computes a prefix in passes of at most this many tokens, so that long prompts do not hold up
   /// those who draw beside them. It changes no bit. Range: tokens >= 1.
   void compute_prefixes_by(std::size_t tokens) { prefix_chunk_ = tokens; }
+  /// Makes batches of what the account has room for. It must be that of the caches of all requests,
+  /// and outlive the engine.
+  void keep_within(CacheAccount& account) { account_ = &account; }
   /// Makes shares those of the time that passes take, and not of their rows alone: where each row
   /// has its price, a pass for a small request then has no more rows of others than its own.
   void share_time(bool shares_time) { shares_time_ = shares_time; }
@@ -262,6 +294,8 @@ class Engine {
   std::uint64_t decode_tokens() const { return decode_tokens_; }
   /// Forward passes so far.
   std::uint64_t batches() const { return batches_; }
+  /// Tokens computed for draws beyond one for each: what was cut back, and computed again.
+  std::uint64_t tokens_recomputed() const { return tokens_recomputed_; }
   const EngineTimes& times() const { return times_; }
   /// Adds the time until its end to a part.
   Stopwatch time(double EngineTimes::*part) { return Stopwatch(times_.*part); }
@@ -277,12 +311,22 @@ class Engine {
   void answer_batch();
   void answer_batch_or_each();
   void answer_one_by_one();
+  void answer_alone(Request& request, bool is_drawn);
+  /// Counts what the pass of a draw has computed again.
+  void count_recomputed(const Request& request) {
+    const std::size_t tokens = request.tokens_.size();
+    tokens_recomputed_ += tokens > 0 && request.is_drawn_ ? tokens - 1 : tokens;
+  }
   void fail_batch();
   void wait_again();
   std::vector<ScoredToken> drawn_tokens(std::span<Pass> passes, std::span<const RowDraw> draws,
                                         bool is_measured);
   void let_go_on();
   void take_batch();
+  // batch_room.cpp: who of those that wait has memory.
+  bool has_room(Request& request, std::vector<Request*>& aside);
+  void cut_back_for(Request& request, std::vector<Request*>& aside);
+  void list_by_rank(Request& request, std::vector<Request*>& aside);
   void start_added();
   void end_what_is_over();
   void wait(Request& request);
@@ -296,11 +340,17 @@ class Engine {
   std::size_t largest_batch_;
   std::unique_ptr<FusedDraw> fused_;  ///< the shorter way, if the model has one
   WorkOrder order_;
-  FairQueue<Request> needed_;    ///< those that wait
-  FairQueue<Request> ahead_;     ///< those that wait and were asked ahead of time
-  std::vector<Request*> batch_;  ///< those that are being answered
-  std::size_t to_go_on_ = 0;     ///< of the batch, those that are answered and not yet resumed
-  Share going_on_;               ///< of the sampler that is being resumed
+  CacheAccount* account_ = nullptr;  ///< null: there is room for all
+  std::size_t batch_bytes_ = 0;      ///< that the batch which is being made comes to take
+  std::vector<Request*>
+      by_rank_;  ///< while it is made: all that wait, the last to have memory first
+  std::vector<const Cache*> waited_for_;  ///< their caches, sorted
+  bool is_idle_left_ = true;              ///< whether any other may have something to give back
+  FairQueue<Request> needed_;             ///< those that wait
+  FairQueue<Request> ahead_;              ///< those that wait and were asked ahead of time
+  std::vector<Request*> batch_;           ///< those that are being answered
+  std::size_t to_go_on_ = 0;  ///< of the batch, those that are answered and not yet resumed
+  Share going_on_;            ///< of the sampler that is being resumed
   std::list<Pause*> paused_;
   std::uint64_t steps_ = 0;
   bool shares_time_ = false;
@@ -311,6 +361,7 @@ class Engine {
   DeviceMemory<float> logits_;
   std::uint64_t decode_tokens_ = 0;
   std::uint64_t batches_ = 0;
+  std::uint64_t tokens_recomputed_ = 0;
   EngineTimes times_;
   std::size_t prefix_chunk_ = 512;
   TaskId next_task_ = 0;

@@ -8,8 +8,8 @@
 namespace tempera::gpu {
 
 /// What p0 is, bit for bit: the sequence of operations that gives every element of a row of logits
-/// (docs/arithmetic.md). A run has one, and its config.json names it; batches, threads, instruction
-/// sets and devices choose none of its bits.
+/// (docs/reference/arithmetic.md). A run has one, and its config.json names it; batches, threads,
+/// instruction sets and devices choose none of its bits.
 enum class Arithmetic {
   float32,      ///< dot products in float32, pages in float32
   tensor_core,  ///< products as Hopper's tensor cores compute them, from bfloat16; bfloat16 pages

@@ -14,6 +14,8 @@ namespace tempera::gpu {
 
 using TokenId = std::uint32_t;
 
+class CacheAccount;
+
 /// What a model keeps of a prefix so that no token of it is computed twice: for a transformer its
 /// pages of keys, values and final hidden states. A record owns one; a swap exchanges it.
 class Cache {
@@ -26,6 +28,18 @@ class Cache {
   /// A cache of the first `length` tokens, sharing what it can; neither sees the other's later
   /// tokens. Range: length <= length().
   virtual std::unique_ptr<Cache> fork(std::size_t length) const = 0;
+
+  /// The most bytes that it takes beyond what it holds until its length is `length`; 0 if what it
+  /// holds is not counted.
+  virtual std::size_t bytes_to_reach(std::size_t /*length*/) const { return 0; }
+  /// Counts what it and its forks hold from now on. Range: it is empty.
+  virtual void count_in(const std::shared_ptr<CacheAccount>& /*account*/) {}
+  /// The number of those of its account that were made before it: the order in which they have
+  /// memory if there is not enough for all.
+  virtual std::uint64_t number_in_account() const { return 0; }
+  /// Gives back all that it holds beyond the cache that stays whole which it was forked from
+  /// (CacheAccount). Its length may fall; what is missing then is computed again, to the same bits.
+  virtual void drop_own() {}
 };
 
 /// One request of a batch: the logits that follow what the cache holds and then `tokens`, which are

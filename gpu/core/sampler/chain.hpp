@@ -4,6 +4,7 @@
 #include <coroutine>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "gpu/core/engine/engine.hpp"
@@ -34,6 +35,12 @@ struct Event {
   std::size_t horizon = 0;  ///< T_m of a local move
   /// The effective sample size before a resampling, which decided whether it was `accepted`.
   double effective_sample_size = 0.0;
+  /// The number of consecutive proposals of exact rejection in the event, all dead if more than
+  /// one; `turn` and `log_ratio` belong to the last, `tokens` to all.
+  std::size_t proposals = 1;
+  /// The tokens that were drawn, if ChainOptions::auditable. An event of dead proposals of
+  /// exact rejection has, for each that drew any: its index in the event, how many, and these.
+  std::vector<TokenId> drawn = {};
 };
 
 /// Opens for a local move that has begun before its turn, when that turn comes.
@@ -46,6 +53,8 @@ struct TurnGate {
 struct ChainOptions : MoveOptions {
   /// Whether the negative entropy of each token is measured, which Record::confidence averages.
   bool confidence = false;
+  /// True if events hold the drawn tokens, so that an audit need not draw them again.
+  bool auditable = false;
 };
 
 /// The chain of one sample: what its sampler needs besides its records.
@@ -93,6 +102,13 @@ class Turn {
   Rung rung() const { return rung_; }
   const Ladder& ladder() const { return chain_->ladder; }
   double power() const { return chain_->ladder.power(rung_); }
+  /// x_r, x_{r+1}, … for an event, if the run keeps them.
+  std::vector<TokenId> kept_for_audit(const Record& x, std::size_t r) const {
+    std::vector<TokenId> tokens;
+    if (chain_->options.auditable)
+      for (std::size_t t = r; t <= x.length(); ++t) tokens.push_back(x.tokens().token(t));
+    return tokens;
+  }
   bool rejects_early() const { return chain_->options.early_rejection && power() >= 1.0; }
 
   /// r ~ ω, from 1.
@@ -101,10 +117,11 @@ class Turn {
   std::size_t restart(std::span<const std::uint64_t> tickets) {
     return 1 + chain_->engine.draw(tickets, draw_at(0, Purpose::restart_position));
   }
-  /// x_t ~ g_{α_k,t}(· | x_<t), `eq:implementation-extension`.
+  /// x_t ~ g_{α_k,t}(· | x_<t), `eq:implementation-extension`. The record must stay where it is.
   Engine::NextToken next_token(Record& record) {
     return chain_->engine.next_token(
-        record.cache(), record.uncached_tokens(),
+        record.cache(), record.context().prompt.size() + record.length(),
+        [&record] { return record.uncached_tokens(); },
         {chain_->ladder.powers(), rung_, draw_at(record.length(), token_)},
         gate_ == nullptr ? nullptr : &gate_->is_open, chain_->options.confidence);
   }
@@ -125,11 +142,11 @@ class Turn {
   /// accept at another ratio, by the same word. Earlier looks have shown that it accepts with
   /// `known` tickets.
   /// Range: accept_tickets(log_ratio) are no more than `known`.
-  bool accept_again(double log_ratio, std::uint64_t known) {
+  bool accept_again(double log_ratio, std::uint64_t known, Purpose purpose = Purpose::accept) {
     const std::uint64_t accepting = accept_tickets(log_ratio)[0];
     const std::array<std::uint64_t, 3> tickets{accepting, known - accepting,
                                                all_accept_tickets - known};
-    return chain_->engine.redraw_conditioned(tickets, 2, draw_at(0, Purpose::accept)) == 0;
+    return chain_->engine.redraw_conditioned(tickets, 2, draw_at(0, purpose)) == 0;
   }
   /// True with probability 1 ∧ exp(log_z), by the word of the survival of x_t. Range: t >= 1.
   bool survives(double log_z, std::size_t t) {
@@ -144,7 +161,7 @@ class Turn {
   void note(Event event) {
     event.rung = replica_;
     event.turn = number_;
-    chain_->events.push_back(event);
+    chain_->events.push_back(std::move(event));
   }
 
  private:

@@ -25,6 +25,7 @@ Task local_move(Record& x, Turn turn, const RestartLaw& law) {
     for (; y.open() && !rejection.is_certain(y); ++event.tokens)
       y.append(co_await turn.next_token(y));
     event.early = y.open();
+    event.drawn = turn.kept_for_audit(y, r);
     co_await turn.granted();
     if (event.early) {
       event.log_ratio = rejection.bound();
@@ -36,8 +37,9 @@ Task local_move(Record& x, Turn turn, const RestartLaw& law) {
       event.changed = event.accepted && differ_from(r, x, y);
       if (event.accepted) x = std::move(y);
     }
+    if (!event.accepted) x.take_prefix_of(y, r);
   }
-  turn.note(event);
+  turn.note(std::move(event));
 }
 
 /// Each kernel is compiled once, in instances.cpp: what lab/ enumerates is what runs.

@@ -63,6 +63,11 @@ Record Record::prefix_before(std::size_t r) const {
   return prefix;
 }
 
+void Record::take_prefix_of(const Record& other, std::size_t r) {
+  const std::size_t common = std::min(other.cache_->length(), context_->prompt.size() + r - 1);
+  if (common > cache_->length()) cache_ = other.cache_->fork(common);
+}
+
 Record Record::copy() const {
   Record same(*context_, cache_->fork(cache_->length()));
   same.horizon_ = horizon_;

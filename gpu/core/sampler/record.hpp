@@ -51,6 +51,9 @@ class Record {
   std::vector<TokenId> uncached_tokens() const;
   Cache& cache() { return *cache_; }
   const Cache& cache() const { return *cache_; }
+  /// Takes a cache of x_{<r} from another record that has these tokens, if the own one holds fewer:
+  /// it was cut back while the other was drawn. Range: as prefix_before.
+  void take_prefix_of(const Record& other, std::size_t r);
   void exchange_cache(Record& other) { std::swap(cache_, other.cache_); }
 
   /// log p0(x | x_0) = Σ_t ℓ_t(x), summed from the first token on (`eq:record-prob`,

@@ -1,13 +1,15 @@
 #include "gpu/core/sampler/score_record.hpp"
 
+#include <utility>
+
 #include "gpu/core/engine/negative_entropy.hpp"
 
 namespace tempera::gpu {
 
 Record score_record(LanguageModel& model, RowLottery& rows, const Ladder& ladder,
                     const Context& context, std::size_t horizon, std::span<const TokenId> tokens,
-                    bool measure_entropy) {
-  Record record(context, model.empty_cache());
+                    bool measure_entropy, std::unique_ptr<Cache> cache) {
+  Record record(context, cache ? std::move(cache) : model.empty_cache());
   record.raise_horizon(horizon);
   DeviceMemory<float> logits;
   for (const TokenId token : tokens) {

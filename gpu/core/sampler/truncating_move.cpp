@@ -1,5 +1,6 @@
 #include "gpu/core/sampler/truncating_move.hpp"
 
+#include <utility>
 #include <vector>
 
 namespace tempera::gpu {
@@ -15,11 +16,14 @@ Task truncating_move(Record& x, Turn turn) {
   event.proposed = true;
   event.log_ratio = y.sum_log_z(r, endpoint, turn.rung()) - x.sum_log_z(r, endpoint, turn.rung());
   event.accepted = turn.accept(event.log_ratio);
+  event.drawn = turn.kept_for_audit(y, r);
   if (event.accepted) {
     y.raise_horizon(x.horizon());
     x = std::move(y);
+  } else {
+    x.take_prefix_of(y, r);
   }
-  turn.note(event);
+  turn.note(std::move(event));
 }
 
 }  // namespace tempera::gpu

@@ -67,8 +67,8 @@ void TemperingStatistics::count(std::span<const Event> events) {
       RungCounts& rung = rungs_[rungs_.size() == 1 ? 0 : event.rung];
       rung.tokens += event.tokens;
       if (event.kind == Event::Kind::extension) continue;
-      ++rung.moves;
-      if (event.proposed) ++rung.proposed;
+      rung.moves += event.proposals;
+      if (event.proposed) rung.proposed += event.proposals;
       if (event.accepted) ++rung.accepted;
       rung.proposal_tokens += event.tokens;
       if (event.accepted) rung.kept_tokens += event.tokens;
@@ -78,7 +78,7 @@ void TemperingStatistics::count(std::span<const Event> events) {
       }
       if (!event.proposed || event.horizon == 0) continue;
       DecileCounts& decile = rung.deciles.at(10 * (event.restart - 1) / event.horizon);
-      ++decile.proposed;
+      decile.proposed += event.proposals;
       if (event.accepted) ++decile.accepted;
     }
   }

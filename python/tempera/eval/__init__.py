@@ -1,6 +1,6 @@
 """Benchmarks over tempera's samplers: draw answers, grade them, report what was found.
 
-`python -m tempera.eval run`, `grade` and `report` are the three stages; docs/evaluation.md shows them.
+`python -m tempera.eval run`, `grade` and `report` are the three stages; docs/howto/evaluation.md shows them.
 """
 
 from tempera.eval.problem import Problem

@@ -166,7 +166,7 @@ TEST_CASE("a sampler in Python is judged through its own sources of chance") {
         "random.choices([0, 1, 2], weights=[1, 1, 6])[0]", "min(2, random.randint(0, 7))"}) {
     INFO(way);
     const json report = verdict_of(
-        "import random\nimport tempera_check\ntempera_check.serve(lambda model, state: "
+        "import random\nimport tempera.check\ntempera.check.serve(lambda model, state: "
         "[[0, 0], [0, 1], [1]][" +
             way + "])\n",
         four_state + " --target " + target.path());
@@ -178,9 +178,9 @@ TEST_CASE("a sampler in Python is judged through its own sources of chance") {
 
 TEST_CASE("a program that fails is shown with its error, line, draws, state and model") {
   const CommandResult result = check_python(
-      "import random, tempera_check\n"
+      "import random, tempera.check\n"
       "def inner(u):\n    print('a line before it')\n    raise ValueError('the reason')\n"
-      "tempera_check.serve(lambda model, state: inner(random.randint(0, 1)))\n",
+      "tempera.check.serve(lambda model, state: inner(random.randint(0, 1)))\n",
       four_state);
   CAPTURE(result.err);
   CHECK(result.exit_code == 2);
@@ -192,11 +192,11 @@ TEST_CASE("a program that fails is shown with its error, line, draws, state and 
 
 TEST_CASE("what a sampler prints is shown, and a counterexample shows its draws") {
   const CommandResult result = check_python(
-      "import random, tempera_check\n"
+      "import random, tempera.check\n"
       "def step(model, state):\n"
       "    print('a line of its own')\n"
       "    return random.choice([[0, 0], [0, 1], [1]])\n"
-      "tempera_check.serve(step)\n",
+      "tempera.check.serve(step)\n",
       four_state);
   CAPTURE(result.out, result.err);
   CHECK(result.exit_code == 1);
@@ -206,12 +206,12 @@ TEST_CASE("what a sampler prints is shown, and a counterexample shows its draws"
 
 TEST_CASE("a counterexample shows its draws in order, each with the line of its call") {
   const CommandResult result = check_python(
-      "import random, tempera_check\n"
+      "import random, tempera.check\n"
       "def step(model, state):\n"
       "    if random.randrange(3) == 0:\n"
       "        return [1]\n"
       "    return [0, random.randrange(2)]\n"
-      "tempera_check.serve(step)\n",
+      "tempera.check.serve(step)\n",
       four_state);
   CAPTURE(result.out, result.err);
   CHECK(result.exit_code == 1);
@@ -248,16 +248,16 @@ TEST_CASE("a counterexample has one notation for all of its numbers") {
   CHECK(has_decimals(of_floats));
   CHECK_FALSE(has_fractions(of_floats));
   const std::string of_thirds = counterexample(
-      "import random, tempera_check\n"
-      "tempera_check.serve(lambda model, state: random.choice([[0, 2], [1, 0], [1, 1]]))\n",
+      "import random, tempera.check\n"
+      "tempera.check.serve(lambda model, state: random.choice([[0, 2], [1, 0], [1, 1]]))\n",
       "");
   CAPTURE(of_thirds);
   CHECK(has_fractions(of_thirds));
   CHECK_FALSE(has_decimals(of_thirds));
   // Of a whole program the target's fraction is a decimal beside what a double decides.
   const std::string whole = counterexample(
-      "import random, tempera_check\n"
-      "tempera_check.serve(lambda model, state: [2] if random.random() < 0.3 else [0])\n",
+      "import random, tempera.check\n"
+      "tempera.check.serve(lambda model, state: [2] if random.random() < 0.3 else [0])\n",
       "--whole --target power:2");
   CAPTURE(whole);
   CHECK(has_decimals(whole));
@@ -268,7 +268,7 @@ namespace {
 
 // The paper's fixed-horizon sampler with one chain, in stages of `block`, from the prompt.
 const std::string whole_program = R"(
-import math, random, tempera_check
+import math, random, tempera.check
 def extend(model, x, end, alpha):
     while len(x) < end and not (x and x[-1] in model.terminal):
         row = [p ** alpha for p in model.probabilities(x)]
@@ -280,14 +280,14 @@ def sample(model, state):
     x, alpha = [], model.powers[0]
     for end in range(1, model.horizon + 1):
         x = extend(model, x, end, alpha)
-        tempera_check.merge((end, x))
+        tempera.check.merge((end, x))
         r = random.randrange(end)
         if r < len(x):
             y = extend(model, x[:r], end, alpha)
             if random.random() < min(1.0, ratio(model, y, r, alpha) / ratio(model, x, r, alpha)):
                 x = y
     return x
-tempera_check.serve(sample)
+tempera.check.serve(sample)
 )";
 
 }  // namespace
@@ -296,7 +296,7 @@ namespace {
 
 /// A move L_k in floats; `draw` gives the token from a row p and the power a.
 std::string local_move(const std::string& draw) {
-  return "import math, os, random, tempera_check\n"
+  return "import math, os, random, tempera.check\n"
          "def draw(p, a):\n" +
          draw +
          R"(
@@ -310,7 +310,7 @@ def step(model, x):
     while not model.is_ended(y):
         y = y + [draw(model.probabilities(y), a)]
     return y if random.random() < ratio(model, y, r, a) / ratio(model, x, r, a) else x
-tempera_check.serve(step)
+tempera.check.serve(step)
 )";
 }
 
@@ -400,7 +400,7 @@ TEST_CASE("a seed within a step is a failure of a kernel, and of a whole program
 
 TEST_CASE("what is merged by itself has the law of every path") {
   const std::string ladder = " --target powers:1,2,4 --within 1e-9";
-  const std::string program = replaced(local_move(by_weights), "tempera_check.serve(step)", R"(
+  const std::string program = replaced(local_move(by_weights), "tempera.check.serve(step)", R"(
 def score(model, x):
     return sum(model.logits(x[:t])[x[t]] for t in range(len(x)))
 class One:
@@ -416,7 +416,7 @@ def round_of(model, state):
         if random.random() < math.exp(min(0.0, gap * (score(model, state[k]) - score(model, state[k + 1])))):
             state[k], state[k + 1] = state[k + 1], state[k]
     return state
-tempera_check.serve(round_of))");
+tempera.check.serve(round_of))");
   const json merged = verdict_of(program, ladder);
   CHECK(merged["sound"] == true);
   REQUIRE(merged["cases"].size() == 3);
@@ -463,13 +463,13 @@ TEST_CASE("a whole program whose second run differs is refused in every form tha
   // In Python, with what is merged by itself, by a declaration, and without; run again or forking.
   for (const std::string processes : {" --processes 1", " --processes 2"})
     for (const std::string every : {"", " --every-path"})
-      for (const std::string merge : {"", "    tempera_check.merge(random.choice([0, 1]))\n"})
+      for (const std::string merge : {"", "    tempera.check.merge(random.choice([0, 1]))\n"})
         for (const std::string slow : {"", "    time.sleep(0.02)\n"})
-          refused("import os, random, time, tempera_check\ndef step(model, state):\n" + slow +
+          refused("import os, random, time, tempera.check\ndef step(model, state):\n" + slow +
                       merge +
                       "    u = random.choice([0, 1])\n"
-                      "    return [1] if u or tempera_check.walks.Replay._pass else [0, 0]\n"
-                      "tempera_check.serve(step)\n",
+                      "    return [1] if u or tempera.check.walks.Replay._pass else [0, 0]\n"
+                      "tempera.check.serve(step)\n",
                   processes + every);
 }
 
@@ -509,8 +509,8 @@ TEST_CASE("a power of 1 is named as what hides a mistake of its acceptance") {
 }
 
 TEST_CASE("an import that is slower than the time-out is no hang") {
-  CHECK(check_python("import time\ntime.sleep(7)\nimport tempera_check\n"
-                     "tempera_check.serve(lambda model, state: state)\n",
+  CHECK(check_python("import time\ntime.sleep(7)\nimport tempera.check\n"
+                     "tempera.check.serve(lambda model, state: state)\n",
                      four_state + " --timeout 5")
             .exit_code == 1);  // reducible, which takes all its steps
 }
@@ -553,7 +553,7 @@ for line in iter(sys.stdin.readline, ''):
 
 TEST_CASE("a score that is stale where the length stays is caught by the default models") {
   const std::string sound = R"(
-import math, random, tempera_check
+import math, random, tempera.check
 def log_p(model, x):
     return sum(model.logits(x[:t])[x[t]] for t in range(len(x)))
 def local(model, x, score, alpha):
@@ -577,7 +577,7 @@ def step(model, state):
     if random.random() < math.exp(min(0.0, gap * (scores[0] - scores[1]))):
         state.reverse()
     return state
-tempera_check.serve(step)
+tempera.check.serve(step)
 )";
   const std::string joint = " --target powers:1,2 --within 1e-9";
   const json right = verdict_of(sound, joint);
@@ -594,12 +594,12 @@ tempera_check.serve(step)
 }
 
 TEST_CASE("chance that a program has hidden under an early name is answered, or named") {
-  // Taken before tempera_check is imported, and kept in a closure.
+  // Taken before tempera.check is imported, and kept in a closure.
   const std::string early =
-      replaced(replaced(power_sampling, "import tempera_check  # before all that draws",
+      replaced(replaced(power_sampling, "import tempera.check  # before all that draws",
                         "from random import random as taken\n"
                         "hidden = (lambda draw: lambda: draw())(taken)\n"
-                        "import tempera_check  # after all that draws"),
+                        "import tempera.check  # after all that draws"),
                "if random.random() <", "if hidden() <");
   CHECK(verdict_of(early, " --within 1e-9")["sound"] == true);
   // A mistake that is drawn by it is caught by the default models.
@@ -607,10 +607,10 @@ TEST_CASE("chance that a program has hidden under an early name is answered, or 
                    " --within 1e-9")["sound"] == false);
   // What compiled code holds cannot be answered: its name is told.
   const CommandResult refused = check_python(
-      replaced(replaced(power_sampling, "import tempera_check  # before all that draws",
+      replaced(replaced(power_sampling, "import tempera.check  # before all that draws",
                         "from random import random as taken\n"
                         "in_compiled_code = iter(taken, 2.0)\n"
-                        "import tempera_check  # after all that draws"),
+                        "import tempera.check  # after all that draws"),
                "if random.random() <", "if next(in_compiled_code) <"),
       " --within 1e-9");
   CAPTURE(refused.out, refused.err);
@@ -633,9 +633,9 @@ TEST_CASE("powers between whole numbers are judged within a rounding") {
 
 TEST_CASE("what is not decided in the time given is said, with an exit code of its own") {
   const CommandResult result = check_python(
-      "import random, time, tempera_check\n"
+      "import random, time, tempera.check\n"
       "def step(model, state):\n    time.sleep(0.2)\n    return random.choice([[1], [0, 0]])\n"
-      "tempera_check.serve(step)\n",
+      "tempera.check.serve(step)\n",
       four_state + " --seconds 1");
   CAPTURE(result.out, result.err);
   CHECK(result.exit_code == 3);
@@ -659,7 +659,7 @@ TEST_CASE("a whole program has the law of the algorithm that it is, and not of a
   }
   // Without merging, and in one process or several, the law is the same.
   const std::string unmerged =
-      replaced(whole_program, "        tempera_check.merge((end, x))\n", "");
+      replaced(whole_program, "        tempera.check.merge((end, x))\n", "");
   for (const char* processes : {" --processes 1", " --processes 3"}) {
     const CommandResult again =
         check_python(unmerged, whole + processes + std::string(" --every-path --json"));
@@ -706,14 +706,14 @@ TEST_CASE("a process that had nothing to walk of one model is not started again 
 TEST_CASE("what follows a merge is followed once, whichever state the step began at") {
   // Two moves a step, and a declaration between them.
   const auto two_moves = [](const std::string& declaration) {
-    return replaced(power_sampling, "tempera_check.serve(mcmc_step)",
+    return replaced(power_sampling, "tempera.check.serve(mcmc_step)",
                     "def step(model, state):\n"
                     "    between = mcmc_step(model, state)\n" +
                         declaration +
                         "    return mcmc_step(model, between)\n"
-                        "tempera_check.serve(step)");
+                        "tempera.check.serve(step)");
   };
-  const std::string merging = two_moves("    tempera_check.merge(between)\n");
+  const std::string merging = two_moves("    tempera.check.merge(between)\n");
   const std::string more = " --within 1e-9 --horizon 2";
   const json apart = verdict_of(two_moves(""), more + " --every-path");
   CHECK(apart["sound"] == true);
@@ -796,8 +796,8 @@ TEST_CASE("a target of one's own is a file") {
   CHECK(verdict_of(python(exact), four_state + " --target " + other.path())["sound"] == false);
   // It is a law of the asked horizon alone: no smaller case is held against it.
   const std::string whole =
-      "import random, tempera_check\n"
-      "tempera_check.serve(lambda model, state: random.choice([[0, 0], [0, 1], [1], [1], [1], "
+      "import random, tempera.check\n"
+      "tempera.check.serve(lambda model, state: random.choice([[0, 0], [0, 1], [1], [1], [1], "
       "[1]]))";
   CHECK(check_python(whole, " --whole" + four_state + " --target " + law.path()).exit_code == 0);
   const CommandResult differs =
@@ -808,8 +808,8 @@ TEST_CASE("a target of one's own is a file") {
 
 TEST_CASE("an answer that ends open before the horizon is an answer like any other") {
   const std::string open =
-      "import random, tempera_check\n"
-      "tempera_check.serve(lambda model, state: random.choice([[0], [0, 0], [1], []]))";
+      "import random, tempera.check\n"
+      "tempera.check.serve(lambda model, state: random.choice([[0], [0, 0], [1], []]))";
   const TemporaryFile law(R"({"states": {"": "1/4", "a": "1/4", "a a": "1/4", "e": "1/4"}})");
   const CommandResult result =
       check_python(open, " --whole --json" + four_state + " --target " + law.path());

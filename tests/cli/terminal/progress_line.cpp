@@ -79,11 +79,11 @@ TEST_CASE("work in steps shows which step it is at") {
 TEST_CASE(
     "a program that is judged shows paths, speed, what is done of the model and what is left") {
   const TemporaryFile program(
-      "import random, time, tempera_check\n"
+      "import random, time, tempera.check\n"
       "def step(model, state):\n"
       "    time.sleep(0.2)\n"
       "    return random.choice([[0, 0], [0, 1], [1], [1], [1], [1]])\n"
-      "tempera_check.serve(step)\n");
+      "tempera.check.serve(step)\n");
   const std::string check =
       "check --program 'PYTHONPATH=" TEMPERA_SOURCE_DIR "/python python3 " + program.path() +
       "' --horizon 2 --model " TEMPERA_SOURCE_DIR "/toy_models/four_state.json";

@@ -1,5 +1,5 @@
-// The row rule of the arithmetic `integer` (docs/arithmetic.md), naively: exponents are tried one
-// by one in double, in which x · 2^e is exact, and sums are of 64 bits.
+// The row rule of the arithmetic `integer` (docs/reference/arithmetic.md), naively: exponents are
+// tried one by one in double, in which x · 2^e is exact, and sums are of 64 bits.
 #pragma once
 
 #include <cmath>

@@ -9,62 +9,11 @@
 #include "gpu/session/cache_memory.hpp"
 #include "gpu/session/draw_answers.hpp"
 #include "tests/catch.hpp"
+#include "tests/gpu/session/counted_model.hpp"
 #include "tests/gpu/session/sampling_runs.hpp"
 
 namespace tempera::gpu {
 namespace {
-
-/// A table model that counts what its caches hold: so many bytes for each token that was computed
-/// and that some cache still has.
-class CountedModel final : public LanguageModel {
-  struct Unit {
-    explicit Unit(std::size_t& its_count) : count(its_count) { ++count; }
-    ~Unit() { --count; }
-    Unit(const Unit&) = delete;
-    Unit& operator=(const Unit&) = delete;
-    std::size_t& count;
-  };
-
- public:
-  explicit CountedModel(std::size_t token_bytes = 10) : token_bytes_(token_bytes) {}
-  std::size_t vocabulary_size() const override { return table_.vocabulary_size(); }
-  std::unique_ptr<Cache> empty_cache() const override {
-    return std::make_unique<Counted>(table_.empty_cache());
-  }
-  std::size_t cache_bytes(std::size_t tokens) const override { return token_bytes_ * tokens; }
-  void next_logits(std::span<const Pass> passes, DeviceMemory<float>& rows) override {
-    longest_batch = std::max(longest_batch, passes.size());
-    std::vector<Pass> inner;
-    for (const Pass& pass : passes) {
-      longest_pass = std::max(longest_pass, pass.tokens.size());
-      auto& cache = dynamic_cast<Counted&>(*pass.cache);
-      for (std::size_t i = 0; i < pass.tokens.size(); ++i)
-        cache.units.push_back(std::make_shared<Unit>(units_));
-      inner.push_back({cache.inner.get(), pass.tokens});
-    }
-    table_.next_logits(inner, rows);
-    most_held = std::max(most_held, token_bytes_ * units_);
-  }
-
-  std::size_t most_held = 0, longest_batch = 0, longest_pass = 0;
-
- private:
-  struct Counted final : Cache {
-    explicit Counted(std::unique_ptr<Cache> its_inner) : inner(std::move(its_inner)) {}
-    std::size_t length() const override { return inner->length(); }
-    std::unique_ptr<Cache> fork(std::size_t length) const override {
-      auto forked = std::make_unique<Counted>(inner->fork(length));
-      forked->units.assign(units.begin(), units.begin() + static_cast<std::ptrdiff_t>(length));
-      return forked;
-    }
-    std::unique_ptr<Cache> inner;
-    std::vector<std::shared_ptr<Unit>> units;  // of its tokens, shared with forks
-  };
-
-  std::size_t token_bytes_;
-  TableModel table_ = scattered_table(7, 3);
-  std::size_t units_ = 0;
-};
 
 struct Collected final : DrawListener {
   void before_batch(const SessionTotals& so_far) override { held_back = so_far.held_back; }
@@ -91,8 +40,10 @@ std::vector<std::vector<TokenId>> drawn(CountedModel& model, const DrawSettings&
   return collected.answers;
 }
 
-/// What the first prompt's run needs when it is restored: the most that any needs alone.
-constexpr std::size_t one_run = 70 + 3 * (160 + 100);
+/// What one record of the first prompt needs: the least that the memory must hold. And what its run
+/// is expected to need, of three records.
+constexpr std::size_t one_record = 70 + 100;
+constexpr std::size_t one_run = 70 + 3 * 100;
 
 }  // namespace
 
@@ -102,7 +53,9 @@ TEST_CASE("under any budget the answers are the same, and the caches stay within
   CHECK(answers.size() == 15);
   CHECK(free.most_held > 2 * one_run);
   std::size_t least = free.most_held, most = 0;
-  for (const std::size_t budget : {one_run, one_run + 1, 2 * one_run, 3 * one_run + 77}) {
+  std::vector<std::size_t> computed;
+  for (const std::size_t budget :
+       {one_record, one_record + 1, one_run, 2 * one_run, 3 * one_run + 77}) {
     for (const auto order : {WorkOrder::first_come, WorkOrder::last_come}) {
       CAPTURE(budget);
       CountedModel model;
@@ -113,10 +66,13 @@ TEST_CASE("under any budget the answers are the same, and the caches stay within
       CHECK(model.most_held <= budget);
       least = std::min(least, model.most_held);
       most = std::max(most, model.most_held);
+      if (order == WorkOrder::first_come) computed.push_back(model.computed);
     }
   }
-  // A larger budget is used.
+  // A larger budget is used, and a smaller one costs tokens that are computed again.
   CHECK(most > 3 * least / 2);
+  CHECK(computed.front() > computed.back());
+  CHECK(std::is_sorted(computed.rbegin(), computed.rend()));
 }
 
 TEST_CASE("a budget that nobody gives is half of the free memory, and refuses no run") {
@@ -140,7 +96,7 @@ TEST_CASE("a budget that nobody gives is half of the free memory, and refuses no
       draw_answers(model, prompts, parallel_power_tempering, settings_with(0), collected);
     }
     CHECK(collected.answers == answers);
-    CHECK(model.most_held <= std::max(memory / 2, large_run));
+    CHECK(model.most_held <= std::max(memory / 2, one_record / 10 * token));
     CHECK(model.most_held < free.most_held);
     REQUIRE(collected.held_back);
     CHECK(collected.held_back->budget.bytes == memory / 2);
@@ -185,8 +141,8 @@ TEST_CASE("a run that is held back by memory says so once, in one line") {
 
 TEST_CASE("a run that cannot fit is refused before anything is drawn") {
   CountedModel model;
-  require_bad_input([&] { drawn(model, settings_with(one_run - 1)); },
-                    {"cache memory", "prompt 1", "849 bytes", "850 bytes"});
+  require_bad_input([&] { drawn(model, settings_with(one_record - 1)); },
+                    {"cache memory", "prompt 1", "169 bytes", "170 bytes"});
   CHECK(model.longest_batch == 0);
 }
 
@@ -194,27 +150,27 @@ TEST_CASE("a run that cannot fit is refused before anything is drawn") {
 TEST_CASE("a prompt with a horizon of its own needs room for that alone") {
   std::vector<Prompt> cut = prompts;
   cut[0].horizon = 6;
-  constexpr std::size_t its_run = 70 + 3 * (130 + 70);
-  // That of the third prompt, of four tokens, needs more now.
-  constexpr std::size_t third_run = 40 + 3 * (130 + 100);
-  static_assert(third_run > its_run && third_run < one_run);
+  constexpr std::size_t its_record = 70 + 70;
+  cut[2].tokens.push_back(5);
+  // That of the third prompt, of five tokens, needs more now.
+  constexpr std::size_t third_record = 50 + 100;
+  static_assert(third_record > its_record && third_record < one_record);
   CountedModel free;
   const auto answers = drawn(free, settings_with(0), cut);
   CountedModel model;
-  CHECK(drawn(model, settings_with(third_run), cut) == answers);
-  CHECK(model.most_held <= third_run);
-  require_bad_input([&] { drawn(model, settings_with(third_run - 1), cut); },
-                    {"cache memory", "prompt 3", "729 bytes", "730 bytes"});
+  CHECK(drawn(model, settings_with(third_record), cut) == answers);
+  CHECK(model.most_held <= third_record);
+  require_bad_input([&] { drawn(model, settings_with(third_record - 1), cut); },
+                    {"cache memory", "prompt 3", "149 bytes", "150 bytes"});
   cut[0].horizon = 9;
-  require_bad_input([&] { drawn(model, settings_with(third_run), cut); },
-                    {"cache memory", "prompt 1", "850 bytes"});
+  require_bad_input([&] { drawn(model, settings_with(third_record), cut); },
+                    {"cache memory", "prompt 1", "170 bytes"});
 }
 
-TEST_CASE("what a run needs counts records and proposals, and a restored one its own prompts") {
+TEST_CASE("what rows need is their records without the prompt, and what a fork copies") {
   CountedModel model;
-  CHECK(cache_bytes_of_run(model, 7, 9, 3, 1, false) == 3 * 2 * (160 - 70 + 10));
-  CHECK(cache_bytes_of_run(model, 7, 9, 3, 5, false) == 3 * 6 * (160 - 70 + 10));
-  CHECK(cache_bytes_of_run(model, 7, 9, 3, 1, true) == 3 * (160 + 160 - 70 + 10));
+  CHECK(cache_bytes_of_rows(model, 7, 9, 1) == 160 - 70 + 10);
+  CHECK(cache_bytes_of_rows(model, 7, 9, 3) == 3 * (160 - 70 + 10));
   CHECK(bytes_text(17) == "17 bytes");
   CHECK(bytes_text(3 << 29) == "1.5 GiB");
 }

@@ -85,7 +85,7 @@ TEST_CASE("prefetching changes no byte of a run folder but of speed.json") {
   }
 }
 
-TEST_CASE("the caches of proposals that can be ahead count in the budget of memory") {
+TEST_CASE("proposals that are ahead keep within the memory, however little it is") {
   // A stage has four moves at most: beyond three none can be ahead.
   const auto [rounds, local_moves] =
       GENERATE(table<Counts, Counts>({{{2, 1}, {2, 4}}, {{4, 3}, {1}}}));
@@ -93,18 +93,20 @@ TEST_CASE("the caches of proposals that can be ahead count in the budget of memo
   std::unique_ptr<Transformer> model = random_qwen3(small_config(), 5);
   const test::TemporaryFolder work;
   run_ahead(*model, work / "plain", settings, {0});
-  const std::size_t prompt = model->cache_bytes(2);
-  const std::size_t three = prompt + cache_bytes_of_run(*model, 2, 6, 3, 1 + 3, true);
-  for (const std::size_t prefetch : {3, 50}) {
-    const auto path = work / std::to_string(prefetch);
-    model = random_qwen3(small_config(), 5);  // that knows of no other run's caches
-    const auto speed = run_ahead(*model, path, settings, {prefetch, three});
-    CHECK(Left(path) == Left(work / "plain"));
-    CHECK(speed["cache_bytes"] <= three);
+  const std::size_t least = model->cache_bytes(2) + cache_bytes_of_rows(*model, 2, 6, 1);
+  for (const std::size_t records : {1, 3, 12}) {
+    for (const std::size_t prefetch : {3, 50}) {
+      const std::size_t memory = least + (records - 1) * cache_bytes_of_rows(*model, 2, 6, 1);
+      const auto path = work / (std::to_string(prefetch) + "-" + std::to_string(records));
+      model = random_qwen3(small_config(), 5);  // that knows of no other run's caches
+      const auto speed = run_ahead(*model, path, settings, {prefetch, memory});
+      CHECK(Left(path) == Left(work / "plain"));
+      CHECK(speed["cache_bytes"] <= memory);
+    }
   }
   require_bad_input(
       [&] {
-        run_ahead(*model, work / "small", settings, {3, three - 1});
+        run_ahead(*model, work / "small", settings, {3, least - 1});
       },
       {"cache memory: ", "cannot hold one sample of prompt 1"});
 }

@@ -527,7 +527,7 @@ TEST_CASE("a prompt is computed once for all requests that have it, and again wh
   }
   // Room for one run and its prompt: the prompt of one that waits gives way to one that comes
   // first.
-  const std::size_t each = 70 + 2 * (110 - 70 + 10) + 110 - 50;
+  const std::size_t each = 70 + (110 - 70 + 10);
   Session session(model, {{.cache_memory = each}});
   Heard heard;
   std::vector<RequestId> ids;

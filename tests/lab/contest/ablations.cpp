@@ -78,7 +78,7 @@ TEST_CASE("each ablation varies one thing about ppt and leaves the rest") {
   CHECK(row_of(all, "replicas", "K = 3").effort == "powers " + best_powers);
 }
 
-TEST_CASE("docs/samplers.md shows the ablations of three models as they are") {
+TEST_CASE("docs/reference/samplers.md shows the ablations of three models as they are") {
   lab::ExactComparisonSettings shown = settings("1,3,9");
   shown.horizon = shown.block = 0;
   std::vector<std::string> keys;
@@ -100,7 +100,7 @@ TEST_CASE("docs/samplers.md shows the ablations of three models as they are") {
       table += " | " + (cells[key].contains(model) ? cells[key][model] : "-");
     table += " |\n";
   }
-  std::ifstream file(TEMPERA_SOURCE_DIR "/docs/samplers.md");
+  std::ifstream file(TEMPERA_SOURCE_DIR "/docs/reference/samplers.md");
   const std::string page(std::istreambuf_iterator<char>(file), {});
   CHECK_THAT(page, Catch::Contains(table));
 }

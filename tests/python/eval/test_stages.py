@@ -207,6 +207,11 @@ def test_grading_goes_on_after_half_a_line(evaluated: Path, capsys: pytest.Captu
     assert main(["report", str(evaluated)]) == 2
     assert main(["grade", str(evaluated)]) == 0
     assert path.read_text() == whole
+    # Verdicts that are there stay, right or wrong, and are made anew when asked for.
+    turned = whole.replace('"correct": true', '"correct": null').replace('"correct": false', '"correct": true').replace('"correct": null', '"correct": false')
+    assert turned != whole
+    path.write_text(turned)
+    assert main(["grade", str(evaluated)]) == 0 and path.read_text() == turned
     assert main(["grade", str(evaluated), "--again"]) == 0
     assert path.read_text() == whole
     for spoilt in ("no grade\n", '{"id": "held_out-1"}\n', "[]\n"):

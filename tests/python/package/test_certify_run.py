@@ -110,6 +110,9 @@ def test_a_real_model_has_a_bound_and_the_seed_decides_it():
         (["--sampler", "standard"], "sampler: only ppt can be coupled"),
         (["--local-moves", "0", "--powers", "1,2"], "local-moves: is 0 in the last stage"),
         (["--pairs", "1"], "--pairs"),
+        (["--until-tv", "0.05", "--pairs", "50"], "--pairs: 50 cannot show what --until-tv asks; give at least 119"),
+        (["--until-tv", "1"], '--until-tv: "1" is not a number between 0 and 1'),
+        (["--confidence", "0.9"], "--confidence: has no effect without --until-tv"),
     ],
 )
 def test_wrong_values_are_told_in_one_line(flags, told):
@@ -117,6 +120,33 @@ def test_wrong_values_are_told_in_one_line(flags, told):
         [TEMPERA, "certify-run", "", "--model", str(TREE / "toy_models/bimodal.json"), "--horizon", "2", *flags], capture_output=True, text=True
     )
     assert done.returncode == 2 and told in done.stderr and done.stdout == "" and done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(("name", "horizon", "powers"), CASES[:4])
+def test_until_tv_says_from_which_round_on_the_distance_is_small(name, horizon, powers):
+    file = TREE / f"toy_models/{name}.json"
+    flags = ["certify-run", "", "--model", file, "--powers", ",".join(map(str, powers)), "--horizon", horizon, "--block", horizon,
+             "--rounds", 4, "--seed", 7]  # fmt: skip
+    found = json.loads(command(*flags, "--until-tv", "0.1", "--confidence", "0.9", "--json"))
+    # 1 - 0.1^(1/45) = 0.0499: the fewest pairs that can show it.
+    assert found["pairs"] == 45 and found["met"] == 45
+    rounds = found["until_tv"]["rounds"]
+    assert found["until_tv"] == {"tv": 0.1, "confidence": 0.9, "rounds": rounds}
+    # One in ten such limits fails by chance; the seed is fixed, and they do not here.
+    assert exact_distances(file, horizon, powers, rounds)[rounds] <= 0.1
+    told = command(*flags, "--until-tv", "0.1", "--confidence", "0.9")
+    assert f"reached: TV at most 0.1 from {rounds} rounds on, at a confidence of 0.9" in told
+
+
+def test_a_limit_on_tokens_ends_without_a_number():
+    flags = ["certify-run", "", "--model", str(TREE / "toy_models/bimodal.json"), "--powers", "1,4", "--horizon", "3", "--until-tv", "0.05",
+             "--token-limit", "40"]  # fmt: skip
+    done = subprocess.run([TEMPERA, *flags], capture_output=True, text=True)
+    assert done.returncode == 1 and "not yet: no TV is known after" in done.stdout and "TV at most" not in done.stdout
+    done = subprocess.run([TEMPERA, *flags, "--json"], capture_output=True, text=True)
+    found = json.loads(done.stdout)
+    assert done.returncode == 1 and found["until_tv"]["rounds"] is None and found["tv_at_most"] is None
+    assert found["pairs"] == 119 and found["met"] < 119 and found["decode_tokens"] >= 40
 
 
 def test_pairs_that_have_not_met_give_no_number():

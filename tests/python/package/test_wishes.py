@@ -1,5 +1,6 @@
 """The checks of arguments at their bounds: the last value that each takes, and the first that it refuses."""
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -28,3 +29,26 @@ def test_a_truth_is_one_of_two_values_however_it_is_written():
     for value in (-1, 2, 10**30, np.int64(2), 0.0, 1.0, math.nan, "yes", "", None, []):
         with pytest.raises(BadInput, match="it: .*neither True nor False"):
             wishes.truth("it", value)
+
+
+def test_a_number_is_real_and_no_larger_than_a_float():
+    for value in (0, -1.5, 10**308, Fraction(1, 3), np.float32(2.5), np.int8(-3), math.inf):
+        assert wishes.number("it", value) == float(value)
+    for value in (10**400, -(10**400), Fraction(10**400, 3), True, "1", None, 1j, [1], np.array([1.0])):
+        with pytest.raises(BadInput, match="it: ") as caught:
+            wishes.number("it", value)
+        assert "\n" not in str(caught.value)
+
+
+def test_a_message_is_a_role_and_a_content_and_nothing_else():
+    good = {"role": "user", "content": "x"}
+    assert wishes.raw_prompt([good, good]) == [("user", "x"), ("user", "x")]
+    wrong = [{}, {"role": "user"}, {"content": "x"}, {**good, "name": "a"}, {**good, "": ""}, {"role": "user", "text": "x"}, 1, "x", None, [good]]
+    for message in wrong:
+        for messages, place in (([good, message], 2), ([message, good], 1), ([good, good, message, good], 3)):
+            with pytest.raises(BadInput, match=f"^prompt, message {place}: it needs role and content alone"):
+                wishes.raw_prompt(messages)
+    for name in good:
+        for value in (1, None, b"x", ["x"], "\ud800"):
+            with pytest.raises(BadInput, match="^prompt, message 2: "):
+                wishes.raw_prompt([good, {**good, name: value}])

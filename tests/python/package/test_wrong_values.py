@@ -16,8 +16,8 @@ import tempera
 from tempera import check, exact, law, tempering
 
 WRONG = [
-    None, True, -1, 0, 2**31, 2**32, 2**63, 2**64, 10**30, 1.5, -0.5, math.nan, math.inf, "", "x", "\ud800", "a\0b", b"x",
-    [], [-1], [2**32], [2**64], [math.nan], ["\ud800"], [None], [[]], {}, {"role": "user"}, object(), np.array(1.5),
+    None, True, -1, 0, 2**31, 2**32, 2**63, 2**64, 10**30, 10**400, 1.5, -0.5, math.nan, math.inf, "", "x", "\ud800", "a\0b", b"x",
+    [], [-1], [2**32], [2**64], [math.nan], [10**400], ["\ud800"], [None], [[]], {}, {"role": "user"}, object(), np.array(1.5),
 ]  # fmt: skip
 SHORT = {"powers": [1, 2], "horizon": 3, "block": 3, "rounds": 1, "seed": 1, "samples": 1}
 FOUR_STATE = WORKED_SUM.removesuffix("worked_sum") + "four_state.json"

@@ -135,7 +135,7 @@ def reported(folder: Path) -> list[dict[str, str]]:
 
 
 def test_canonical_solutions_as_answers_go_through_the_whole_pipeline(tmp_path: Path) -> None:
-    """docs/evaluation.md, Answers of another program; with one answer taken away, one problem less is right."""
+    """docs/howto/evaluation.md, Answers of another program; with one answer taken away, one problem less is right."""
     with gzip.open(DATA / "HumanEval.jsonl.gz", "rt") as file:
         problems = [json.loads(line) for line in file]
     for missing, share in ((0, "100.0"), (1, "99.4")):
@@ -149,7 +149,7 @@ def test_canonical_solutions_as_answers_go_through_the_whole_pipeline(tmp_path: 
 
 
 def test_a_real_model_answers_gsm8k(tmp_path: Path) -> None:
-    """The whole pipeline on a language model; what it scores is in docs/evaluation.md."""
+    """The whole pipeline on a language model; what it scores is in docs/howto/evaluation.md."""
     models = {model["name"]: model for model in json.loads(subprocess.run([TEMPERA, "models", "--json"], capture_output=True, text=True, check=True).stdout)}
     if not models["smollm2"]["obtained"]:
         pytest.skip("smollm2 is not there: tempera models get smollm2")

@@ -1,6 +1,6 @@
 """A server of the small trained model for the tests. TEMPERA names the command (default: build/release/tempera).
 
-TEMPERA_FAULT_TABLE names a file for the table of the faults that were sent and what became of them (docs/serve.md has one)."""
+TEMPERA_FAULT_TABLE names a file for the table of the faults that were sent and what became of them (docs/howto/serve.md has one)."""
 import collections
 import http.client
 import json

@@ -114,7 +114,7 @@ def test_the_batch_api_by_its_client(tmp_path):
 
 @pytest.mark.skipif(not obtained("smollm2"), reason="smollm2 is not there: run tempera models get smollm2")
 def test_the_programs_of_the_page_run_as_they_are_printed(tmp_path, monkeypatch, capsys):
-    first, second = re.findall(r"```python\n(.*?)```", (TREE / "docs/serve.md").read_text(), re.S)
+    first, second = re.findall(r"```python\n(.*?)```", (TREE / "docs/howto/serve.md").read_text(), re.S)
     running = Server("--batch-folder", str(tmp_path / "kept"), model="smollm2")
     try:
         assert "http://127.0.0.1:8080/v1" in first

@@ -1,5 +1,6 @@
 #include "reference/kernels/exact_rejection.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 #include "base/error.hpp"
@@ -30,9 +31,10 @@ void every_run(const ProposalLaw& proposal, std::size_t horizon, std::size_t lef
   if (left < horizon) return;
   drawn += probability * sum(proposal.kept);
   tokens += probability * proposal.tokens;
-  for (std::size_t t = 1; t <= horizon; ++t)
+  for (std::size_t t = 0; t <= horizon; ++t)
     if (proposal.died[t] != 0)
-      every_run(proposal, horizon, left - t, probability * proposal.died[t], drawn, tokens);
+      every_run(proposal, horizon, left - std::max<std::size_t>(t, 1),
+                probability * proposal.died[t], drawn, tokens);
 }
 
 }  // namespace
@@ -78,13 +80,13 @@ TEST_CASE("a limit that cuts a proposal would have another law") {
       {"two", {{"a", "e"}, "test"}, {1}, {}, TokenRow{Rational(1) / 2, Rational(1) / 2}}, "test"};
   const FixedHorizonSpace space(model, 2);
   const ProposalLaw proposal = proposal_law(space, Power(2));
-  CHECK(proposal.died == std::vector<Rational>{0, Rational(1) / 2, Rational(1) / 8});
+  CHECK(proposal.died == std::vector<Rational>{Rational(1) / 2, 0, Rational(1) / 8});
   const std::size_t short_one = space.find(std::vector<Token>{1}).value();
   const RejectionLaw run = rejection_law(space, Power(2), 2);
   CHECK(run.answer[short_one] == Rational(2) / 3);
-  // After a death at the first token one token is left, which is enough for (e).
-  const Rational cut = proposal.kept[short_one] * (1 + proposal.died[1]);
-  CHECK(cut / (run.drawn + proposal.kept[short_one] * proposal.died[1]) == Rational(3) / 4);
+  // After a death before the first token one token is left, which is enough for (e).
+  const Rational cut = proposal.kept[short_one] * (1 + proposal.died[0]);
+  CHECK(cut / (run.drawn + proposal.kept[short_one] * proposal.died[0]) == Rational(3) / 4);
   CHECK(rejection_law(space, Power(2), 3).drawn > run.drawn);
 }
 

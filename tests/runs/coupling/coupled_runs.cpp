@@ -154,6 +154,42 @@ TEST_CASE("batch, room and the number of pairs change no pair") {
   }
 }
 
+TEST_CASE("a limit on tokens ends pairs that have not met, and no bound is given") {
+  TableModel model = scattered_table(5, 3);
+  CouplingSettings settings = coupling_settings(4, 3);
+  std::uint64_t all = 0;
+  const auto pairs = run_coupled(model, settings, &all);
+  settings.most_tokens = all + 1;
+  std::uint64_t same = 0;
+  REQUIRE(last_meeting(run_coupled(model, settings, &same)) == last_meeting(pairs));
+  REQUIRE(same == all);
+  for (const std::uint64_t most : {std::uint64_t{1}, all / 2}) {
+    settings.most_tokens = most;
+    std::uint64_t drawn = 0;
+    const auto cut = run_coupled(model, settings, &drawn);
+    REQUIRE(cut.size() == settings.pairs);
+    REQUIRE(drawn >= most);
+    REQUIRE(drawn < most + settings.session.largest_batch);
+    REQUIRE_FALSE(tv_bound(cut, settings.lag, 4));
+    REQUIRE_FALSE(rounds_for(cut, settings.lag, 0.9));
+  }
+}
+
+TEST_CASE("as many pairs are asked for as can show a total variation") {
+  // 1 − 0.05^(1/118) = 0.02507, 1 − 0.05^(1/119) = 0.02486.
+  REQUIRE(pairs_for(0.05, 0.95) == 119);
+  REQUIRE(pairs_for(0.5, 0.5) == 3);  // 1 − 0.5^(1/2) = 0.29, 1 − 0.5^(1/3) = 0.21
+  std::vector<CoupledPair> met(119);
+  for (CoupledPair& pair : met) pair.meeting = 7;
+  REQUIRE(rounds_for(met, 3, 0.05) == 4);
+  met.pop_back();
+  REQUIRE(rounds_for(met, 3, 0.05) == 4);  // the mean is 0 there, and half of 0.05 was for it
+  REQUIRE(rounds_for(met, 3, 0.025) == std::nullopt);
+  // Tabulated quantiles, to their digits.
+  REQUIRE(std::abs(errors_of(0.95) - 1.959963985) < 1e-9);
+  REQUIRE(std::abs(errors_of(0.99) - 2.575829304) < 1e-9);
+}
+
 TEST_CASE("bound and estimates are those of their formulas, summed naively") {
   constexpr std::size_t lag = 3;
   std::vector<CoupledPair> pairs(3);

@@ -8,10 +8,10 @@
 
 #include "gpu/core/model/arithmetic.hpp"
 
-// The contracts `tensor-core` and `tensor-core-ampere` of docs/arithmetic.md, and what
-// docs/pages_of_8_bits.md changes in them, written out one element at a time and without regard to
-// speed: what the kernels are held against. It shares hopper_step, ampere_step, the exponential and
-// the rounding with them, and nothing else.
+// The contracts `tensor-core` and `tensor-core-ampere` of docs/reference/arithmetic.md, and what
+// docs/explanation/pages_of_8_bits.md changes in them, written out one element at a time and
+// without regard to speed: what the kernels are held against. It shares hopper_step, ampere_step,
+// the exponential and the rounding with them, and nothing else.
 
 namespace tempera::tests {
 

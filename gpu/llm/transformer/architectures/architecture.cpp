@@ -11,12 +11,17 @@
 #include "base/disk.hpp"
 #include "base/error.hpp"
 #include "base/in_quotes.hpp"
+#include "gpu/llm/transformer/architectures/gemma3.hpp"
+#include "gpu/llm/transformer/architectures/granite.hpp"
 #include "gpu/llm/transformer/architectures/llama.hpp"
+#include "gpu/llm/transformer/architectures/mistral.hpp"
 #include "gpu/llm/transformer/architectures/model_config.hpp"
+#include "gpu/llm/transformer/architectures/olmo2.hpp"
 #include "gpu/llm/transformer/architectures/phi3.hpp"
 #include "gpu/llm/transformer/architectures/qwen2.hpp"
 #include "gpu/llm/transformer/architectures/qwen3.hpp"
 #include "gpu/llm/transformer/architectures/qwen3_5.hpp"
+#include "gpu/llm/transformer/architectures/smollm3.hpp"
 #include "gpu/llm/transformer/weights/gguf_tensors.hpp"
 
 namespace tempera::gpu {
@@ -102,7 +107,7 @@ std::unique_ptr<Architecture> load_folder(const std::filesystem::path& folder,
   const auto document = read_json_file(file);
   auto config =
       configuration_of<Model>(JsonObject(document, file.string()), file.string(), factors);
-  kernels.require_attention(attention_shape(config), file.string());
+  require_kernels(Model::traits, config, kernels, file.string());
   require_no_adapter(folder);
   const TensorFiles files(folder);
   FolderTensors tensors(files);
@@ -153,6 +158,39 @@ std::unique_ptr<Architecture> load_qwen3_5(const std::filesystem::path& folder,
   return model;
 }
 
+/// A text model alone, or the text model of a folder that sees images too.
+std::unique_ptr<Architecture> load_gemma3(const std::filesystem::path& folder,
+                                          const Kernels& kernels,
+                                          std::optional<RopeFactors> factors,
+                                          PackedWeightsFile* packed) {
+  const auto file = folder / "config.json";
+  const auto document = read_json_file(file);
+  const JsonObject json(document, file.string());
+  const bool is_outer = json.text("model_type") == Gemma3::outer_model_type;
+  auto config = is_outer ? Gemma3::outer_configuration(json) : Gemma3::configuration(json);
+  require_no_choice(file.string(), factors);
+  require_kernels(Gemma3::traits, config, kernels, file.string());
+  require_no_adapter(folder);
+  const TensorFiles files(folder);
+  // transformers 5 writes the names of the text model otherwise than version 4.
+  const std::string older = "language_model.model.";
+  const bool is_older = files.tensors().contains(older + "embed_tokens.weight");
+  FolderTensors tensors(files, !is_outer ? "model." : is_older ? older : "model.language_model.");
+  tensors.dequantise_as(config.quantisation);
+  tensors.take_packed_from(packed);
+  resolve_head(files, tensors, config);
+  auto model = std::make_unique<Gemma3>(config, tensors, kernels);
+  tensors.require_all_used([&](const std::string& name) {
+    constexpr std::array<std::string_view, 4> of_images{"vision_tower.", "multi_modal_projector.",
+                                                        "model.vision_tower.",
+                                                        "model.multi_modal_projector."};
+    return is_second_embedding(name, config) ||
+           (is_outer && std::any_of(of_images.begin(), of_images.end(),
+                                    [&](auto begin) { return name.starts_with(begin); }));
+  });
+  return model;
+}
+
 std::unique_ptr<Architecture> load_qwen3_5_gguf(const GgufFile& file, const Kernels& kernels,
                                                 std::optional<RopeFactors> factors,
                                                 PackedWeightsFile* packed) {
@@ -180,6 +218,7 @@ std::unique_ptr<Architecture> load_gguf(const GgufFile& file, const Kernels& ker
                                         std::optional<RopeFactors> factors,
                                         PackedWeightsFile* packed) {
   const auto config = configuration_of<Model>(file, file.metadata().file(), factors);
+  require_kernels(Model::traits, config, kernels, file.metadata().file());
   GgufTensors tensors(file, {Model::gguf_pairs_neighbours, config.head_dim, std::nullopt});
   tensors.take_packed_from(packed);
   auto model = std::make_unique<Model>(config, tensors, kernels);
@@ -205,12 +244,25 @@ struct KnownArchitecture {
 template <class Model>
 constexpr KnownArchitecture known_as{Model::model_type, Model::model_type, load_folder<Model>,
                                      load_gguf<Model>};
+/// A family whose GGUF files have the name of another.
+template <class Model>
+constexpr KnownArchitecture known_as_folder{Model::model_type, nullptr, load_folder<Model>,
+                                            nullptr};
 
 constexpr std::array known_architectures{
     known_as<Llama>,
     known_as<Phi3>,
     known_as<Qwen2>,
     known_as<Qwen3>,
+    known_as<Granite>,
+    known_as<Olmo2>,
+    known_as<SmolLM3>,
+    known_as_folder<Mistral>,
+    known_as_folder<Ministral>,
+    known_as_folder<Olmo3>,
+    KnownArchitecture{Gemma3::model_type, Gemma3::gguf_architecture, load_gemma3,
+                      load_gguf<Gemma3>},
+    KnownArchitecture{Gemma3::outer_model_type, nullptr, load_gemma3, nullptr},
     KnownArchitecture{Qwen3_5::model_type, Qwen3_5::gguf_architecture, load_qwen3_5,
                       load_qwen3_5_gguf},
     KnownArchitecture{Qwen3_5::outer_model_type, nullptr, load_qwen3_5, nullptr}};

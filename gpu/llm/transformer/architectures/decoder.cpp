@@ -17,6 +17,13 @@ Arithmetic embedded_as(Arithmetic arithmetic) {
   return arithmetic == Arithmetic::integer ? Arithmetic::float32 : arithmetic;
 }
 
+/// A matrix with a row for each token, of those that the file stores.
+PackedMatrix token_matrix(TensorSource& tensors, const char* name, const DecoderConfig& config,
+                          Arithmetic arithmetic) {
+  return tensors.stacked({{name, config.vocab_size, 0, config.stored_vocabulary}},
+                         config.hidden_size, arithmetic);
+}
+
 }  // namespace
 
 Decoder::Decoder(const char* model_type, const DecoderConfig& config, TensorSource& tensors,
@@ -39,8 +46,8 @@ Decoder::Decoder(const char* model_type, DecoderConfig config, const AttentionLa
       gated_(kernels.arithmetic()) {
   kernels_.require_attention(attention_,
                              "the configuration of a " + std::string(model_type) + " model");
-  embedding_ = tensors.matrix("model.embed_tokens.weight", config_.vocab_size, config_.hidden_size,
-                              embedded_as(kernels_.arithmetic()));
+  embedding_ = token_matrix(tensors, "model.embed_tokens.weight", config_,
+                            embedded_as(kernels_.arithmetic()));
   before_layers_ = tensors.packed();
 }
 
@@ -51,9 +58,9 @@ void Decoder::read_head(TensorSource& tensors) {
 void Decoder::read_head(TensorSource& tensors, DeviceMemory<float> final_norm) {
   final_norm_ = std::move(final_norm);
   if (!config_.tie_word_embeddings || embedded_as(kernels_.arithmetic()) != kernels_.arithmetic()) {
-    head_ =
-        tensors.matrix(config_.tie_word_embeddings ? "model.embed_tokens.weight" : "lm_head.weight",
-                       config_.vocab_size, config_.hidden_size, kernels_.arithmetic());
+    head_ = token_matrix(
+        tensors, config_.tie_word_embeddings ? "model.embed_tokens.weight" : "lm_head.weight",
+        config_, kernels_.arithmetic());
   }
   step_work_ = tensors.packed();
   step_work_ -= before_layers_;

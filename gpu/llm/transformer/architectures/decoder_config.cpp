@@ -13,7 +13,6 @@ namespace tempera::gpu {
 
 namespace {
 
-constexpr std::uint64_t largest_vocabulary_size = std::uint64_t{1} << 18;
 constexpr std::uint64_t largest_width = std::uint64_t{1} << 17;
 
 /// What every architecture reads of a config.json, here or through model_config.hpp.
@@ -208,10 +207,11 @@ void require_value_length(const GgufMetadata& metadata, const std::string& key,
   require_only(metadata, key, config.head_dim);
 }
 
-std::size_t vocabulary_size(const GgufFile& file) {
+/// The rows of the embedding. others_for_images: how many may be beyond those that have logits.
+std::size_t vocabulary_size(const GgufFile& file, std::uint64_t others_for_images) {
   const auto found = file.tensors().find("token_embd.weight");
   if (found == file.tensors().end() || found->second.shape.size() != 2 ||
-      found->second.shape[0] > largest_vocabulary_size) {
+      found->second.shape[0] > largest_vocabulary_size + others_for_images) {
     throw BadInput(file.metadata().file() + ", tensor \"token_embd.weight\"",
                    "is missing, no matrix, or of more than " +
                        std::to_string(largest_vocabulary_size) + " tokens",
@@ -237,10 +237,12 @@ std::vector<std::uint32_t> read_named_ends(const GgufMetadata& metadata,
 }  // namespace
 
 DecoderConfig read_decoder_config(const JsonObject& json,
-                                  std::initializer_list<std::string_view> others) {
+                                  std::initializer_list<std::string_view> others,
+                                  const NamedActivation& activation) {
   require_known_keys(json, common_json_keys, others);
   // "swish" is another name of silu.
-  if (json.text("hidden_act") != "swish") require_text(json, "hidden_act", "silu");
+  if (json.text(activation.key) != "swish" || std::string_view(activation.only) != "silu")
+    require_text(json, activation.key, activation.only);
   DecoderConfig config;
   config.vocab_size = json.whole_number("vocab_size", 1, largest_vocabulary_size);
   config.hidden_size = json.whole_number("hidden_size", 1, largest_width);
@@ -270,12 +272,13 @@ DecoderConfig read_decoder_config(const GgufFile& file,
   require_model(metadata);
   require_known_keys(metadata, prefix, others);
   const bool has_longrope = is_among(others, "rope.scaling.attn_factor");
-  require_unscaled(metadata, prefix, has_longrope);
+  if (!is_among(others, "rope.scaling.factor")) require_unscaled(metadata, prefix, has_longrope);
   const auto number = [&](const char* key, std::uint64_t greatest) {
     return metadata.whole_number(prefix + key, 1, greatest);
   };
   DecoderConfig config;
-  config.vocab_size = vocabulary_size(file);
+  const std::size_t stored = vocabulary_size(file, prefix == "gemma3." ? most_tokens_of_images : 0);
+  leave_out_tokens_of_images(config, stored);
   config.hidden_size = number("embedding_length", largest_width);
   config.num_hidden_layers = number("block_count", most_layers);
   const auto of_layers = [&](const char* key, std::uint64_t greatest) {
@@ -293,11 +296,13 @@ DecoderConfig read_decoder_config(const GgufFile& file,
   require_value_length(metadata, prefix + "attention.value_length", config);
   const std::string rotary = "rope.dimension_count";
   if (!is_among(others, rotary)) require_only(metadata, prefix + rotary, config.head_dim);
-  require_usual_scale(metadata, prefix + "attention.scale", config.head_dim);
-  require_only(metadata, prefix + "vocab_size", config.vocab_size);
+  if (!is_among(others, "attention.scale"))
+    require_usual_scale(metadata, prefix + "attention.scale", config.head_dim);
+  require_only(metadata, prefix + "vocab_size", stored);
   config.max_position_embeddings = number("context_length", largest_position);
   // Longrope may shorten the longest text yet.
-  if (!has_longrope) require_full_attention(metadata, config.max_position_embeddings);
+  if (!has_longrope && !is_among(others, "attention.sliding_window"))
+    require_full_attention(metadata, config.max_position_embeddings);
   config.rms_norm_eps = positive(metadata, prefix + "attention.layer_norm_rms_epsilon");
   config.rope_theta = metadata.has(prefix + "rope.freq_base")
                           ? positive(metadata, prefix + "rope.freq_base")
@@ -318,6 +323,48 @@ void require_full_attention(const GgufMetadata& metadata, std::size_t longest) {
                  "is " + std::to_string(window) + ", shorter than the longest text of " +
                      std::to_string(longest) + " tokens",
                  "only full attention is supported; choose a model without sliding windows");
+}
+
+void set_windows(DecoderConfig& config, const std::vector<bool>& sliding, std::size_t window,
+                 LayerAttention::Rotation of_sliding) {
+  if (window >= config.max_position_embeddings) window = 0;
+  if (window == 0 && of_sliding == LayerAttention::Rotation::usual) return;
+  if (std::find(sliding.begin(), sliding.end(), true) == sliding.end()) return;
+  config.layer_attention.resize(config.num_hidden_layers);
+  for (std::size_t layer = 0; layer < sliding.size(); ++layer)
+    if (sliding[layer]) config.layer_attention[layer] = {window, of_sliding};
+}
+
+std::vector<bool> all_but_every(std::size_t period, std::size_t layers) {
+  std::vector<bool> result;
+  for (std::size_t layer = 0; layer < layers; ++layer)
+    result.push_back(period != 0 && (layer + 1) % period != 0);
+  return result;
+}
+
+std::vector<bool> read_sliding_layers(const GgufMetadata& metadata, std::size_t layers,
+                                      std::size_t period) {
+  const std::string key =
+      std::string(metadata.text("general.architecture")) + ".attention.sliding_window_pattern";
+  if (!metadata.has(key)) return all_but_every(period, layers);
+  if (!metadata.is_array(key))
+    return all_but_every(metadata.whole_number(key, 1, most_layers), layers);
+  auto sliding = metadata.booleans(key);
+  if (sliding.size() != layers) {
+    throw BadInput(metadata.where(key),
+                   "has " + std::to_string(sliding.size()) + " truth values for " +
+                       std::to_string(layers) + " layers",
+                   "convert the model again");
+  }
+  return sliding;
+}
+
+void leave_out_tokens_of_images(DecoderConfig& config, std::size_t stored) {
+  config.vocab_size = std::min<std::size_t>(stored, largest_vocabulary_size);
+  if (stored == config.vocab_size) return;
+  config.stored_vocabulary = stored;
+  config.remark = "the first " + std::to_string(config.vocab_size) +
+                  " tokens alone: those after them stand for images or for nothing";
 }
 
 std::vector<double> read_rope_factors(const GgufFile& file, const std::string& tensor,
@@ -352,8 +399,8 @@ void require_consistent(const DecoderConfig& config, const std::string& where) {
 AttentionShape attention_shape(const DecoderConfig& config) {
   const std::size_t query = padded(config.num_attention_heads * config.head_dim);
   const std::size_t key_value = padded(config.num_key_value_heads * config.head_dim);
-  return {config.num_attention_heads, config.num_key_value_heads, config.head_dim, query,
-          query + key_value,          query + 2 * key_value};
+  return {config.num_attention_heads, config.num_key_value_heads, config.head_dim,  query,
+          query + key_value,          query + 2 * key_value,      config.rotary_dim};
 }
 
 }  // namespace tempera::gpu

@@ -18,10 +18,25 @@ namespace tempera::gpu {
 
 /// The longest text that a file may speak of, in tokens.
 inline constexpr std::uint64_t largest_position = std::uint64_t{1} << 24;
+/// Of how many tokens there may be logits; and how many more a model may hold that stand for images
+/// or for nothing.
+inline constexpr std::uint64_t largest_vocabulary_size = std::uint64_t{1} << 18;
+inline constexpr std::uint64_t most_tokens_of_images = 1024;
 /// What it may say of layers, of heads of one kind, and of the elements of a head.
 inline constexpr std::uint64_t most_layers = 1024;
 inline constexpr std::uint64_t most_heads = 1024;
 inline constexpr std::uint64_t largest_head = 1024;
+
+/// How one layer attends, of a model whose layers differ in that.
+struct LayerAttention {
+  enum class Rotation : char {
+    usual,  ///< by the model's rotary frequencies
+    local,  ///< by those of local_rope_theta, which nothing scales
+    none,   ///< queries and keys have no positions
+  };
+  std::size_t window = 0;  ///< positions up to its own that a token sees; 0: all of them
+  Rotation rotation = Rotation::usual;
+};
 
 /// The shape of a decoder of any of the architectures, named as in Hugging Face's config.json.
 struct DecoderConfig {
@@ -32,6 +47,10 @@ struct DecoderConfig {
   std::size_t num_attention_heads = 0;
   std::size_t num_key_value_heads = 0;
   std::size_t head_dim = 0;
+  /// Elements of a head that rotate, the first ones; 0: all.
+  std::size_t rotary_dim = 0;
+  /// Rows of the stored embedding, of which the first vocab_size are computed; 0: all.
+  std::size_t stored_vocabulary = 0;
   /// The longest text, in tokens.
   std::size_t max_position_embeddings = 0;
   double rms_norm_eps = 1e-6;
@@ -40,6 +59,15 @@ struct DecoderConfig {
   std::vector<double> rope_factors;
   double rope_magnitude = 1.0;
   std::optional<RopeFactors> rope_choice;  ///< of a model that has two sets of factors
+  /// For each layer; empty if every one sees the whole text and rotates alike.
+  std::vector<LayerAttention> layer_attention;
+  double local_rope_theta = 10000.0;
+  double attention_scale = 0.0;  ///< of the scores; 0: 1 / sqrt(head_dim)
+  double embedding_scale = 1.0;  ///< of the stream where the layers begin
+  double residual_scale = 1.0;   ///< of what each block adds to the stream
+  double logits_divisor = 1.0;
+  /// Whether the weights of norms are stored as their difference from 1.
+  bool norms_are_differences = false;
   bool tie_word_embeddings = false;
   /// The tokens that are named as ends of a text. Ascending, without repetition; may be empty.
   std::vector<std::uint32_t> eos_token_ids;
@@ -49,19 +77,28 @@ struct DecoderConfig {
   std::string remark;
 };
 
+/// The key of the activation in a config.json, and the only one that is computed.
+struct NamedActivation {
+  const char* key;
+  const char* only;
+};
+
 /// What all architectures say alike in a config.json, which is everything but the rotary positions
 /// beyond `rope_theta`; and the tokens of its `eos_token_id`. `others` are keys that the
 /// architecture reads itself; any key beyond them that may change logits is refused
 /// (require_known_keys). Checks sizes as below.
 /// @throw BadInput naming file, key and remedy for what is missing or out of range, and for
-/// quantised weights and activations other than silu, which none of the architectures has
+/// another activation
 DecoderConfig read_decoder_config(const JsonObject& json,
-                                  std::initializer_list<std::string_view> others);
+                                  std::initializer_list<std::string_view> others,
+                                  const NamedActivation& activation = {"hidden_act", "silu"});
 
 /// The same of a GGUF file, under llama.cpp's names: `general.architecture` followed by a dot and
 /// the key. `others` are keys that the architecture reads itself; any other key of this prefix is
 /// refused, since it asks for something that would be left out, unless it asks for nothing (a
-/// factor of 1, no experts, a window that no text outgrows). Vocabulary and tied head are those
+/// factor of 1, no experts, a window that no text outgrows). An architecture that reads
+/// attention.sliding_window, attention.scale or rope.scaling.factor itself is refused none of them
+/// here. Vocabulary and tied head are those
 /// of the tensors; tokens that end a text are those that tokenizer.ggml names for the end of a
 /// text, a turn or a message.
 /// @throw BadInput naming file, key and remedy
@@ -72,6 +109,22 @@ DecoderConfig read_decoder_config(const GgufFile& file,
 /// @throw BadInput naming file and key
 void require_full_attention(const GgufMetadata& metadata, std::size_t longest);
 
+/// Has the first 2^18 of the stored tokens as the vocabulary, and says so if there are more.
+void leave_out_tokens_of_images(DecoderConfig& config, std::size_t stored);
+
+/// Gives the layers that slide a window of so many tokens, unless no text outgrows it, and the
+/// rotation `of_sliding`. sliding: for each layer.
+void set_windows(DecoderConfig& config, const std::vector<bool>& sliding, std::size_t window,
+                 LayerAttention::Rotation of_sliding = LayerAttention::Rotation::usual);
+
+/// Which layers of a GGUF file slide: those that attention.sliding_window_pattern says, one truth
+/// value for each or a period; where it is missing, all but every `period`-th.
+/// @throw BadInput naming file and key
+std::vector<bool> read_sliding_layers(const GgufMetadata& metadata, std::size_t layers,
+                                      std::size_t period);
+/// All layers but every `period`-th.
+std::vector<bool> all_but_every(std::size_t period, std::size_t layers);
+
 /// The factors of the rotary frequencies that a GGUF file holds as a tensor, [head_dim / 2]; none
 /// if it has no such tensor.
 /// @throw BadInput naming file and tensor for another shape and for a factor that is not above 0
@@ -80,6 +133,11 @@ std::vector<double> read_rope_factors(const GgufFile& file, const std::string& t
 
 /// @throw BadInput naming `where` unless heads share keys evenly and have an even size
 void require_consistent(const DecoderConfig& config, const std::string& where);
+
+/// How many elements of a head rotate.
+inline std::size_t rotated_elements(const DecoderConfig& config) {
+  return config.rotary_dim == 0 ? config.head_dim : config.rotary_dim;
+}
 
 /// How a row of queries, keys and values is laid out in its buffer: three parts of a stacked
 /// matrix.

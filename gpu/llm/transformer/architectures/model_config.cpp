@@ -51,6 +51,8 @@ constexpr std::array neutral_values{NeutralValues{"add_cross_attention", "[false
                                     NeutralValues{"embedding_multiplier", "[1]"},
                                     NeutralValues{"final_logit_softcapping", "[0]"},
                                     NeutralValues{"first_k_dense_replace", "[0]"},
+                                    NeutralValues{"full_attn_mod", "[1]"},
+                                    NeutralValues{"interpolate_factor", "[1]"},
                                     NeutralValues{"is_causal", "[true]"},
                                     NeutralValues{"is_encoder_decoder", "[false]"},
                                     NeutralValues{"lm_head_bias", "[false]"},
@@ -167,18 +169,19 @@ std::optional<double> positive_inside_or_outside(const std::string& key, const J
 }
 
 /// The base of rotary positions.
-double theta_of(const JsonObject& config, const JsonObject* rope) {
-  return positive_inside_or_outside("rope_theta", config, rope).value_or(default_rope_theta);
+double theta_of(const JsonObject& config, const JsonObject* rope, double usual) {
+  return positive_inside_or_outside("rope_theta", config, rope).value_or(usual);
 }
 
 /// The description with its type under one name and with its base, so that two can be compared.
-nlohmann::json in_one_spelling(const JsonObject& config, const JsonObject& rope) {
+nlohmann::json in_one_spelling(const JsonObject& config, const JsonObject& rope,
+                               double usual_theta) {
   nlohmann::json result;
   for (const auto& key : rope.keys())
     if (rope.has(key)) result[key] = rope.at(key);
   result.erase("type");
   result["rope_type"] = rope_type(rope);
-  result["rope_theta"] = theta_of(config, &rope);
+  result["rope_theta"] = theta_of(config, &rope, usual_theta);
   return result;
 }
 
@@ -264,21 +267,45 @@ void require_full_attention(const JsonObject& config, std::size_t longest, bool 
   }
 }
 
+std::vector<bool> read_sliding_layers(const JsonObject& config, std::size_t layers,
+                                      std::vector<bool> otherwise) {
+  const std::string key = "layer_types";
+  if (!config.has(key)) return otherwise;
+  const auto types = config.texts(key);
+  if (types.size() != layers) {
+    throw BadInput(config.where(),
+                   in_quotes(key) + " has " + std::to_string(types.size()) + " types for " +
+                       std::to_string(layers) + " layers",
+                   "use the config.json that belongs to these weights");
+  }
+  std::vector<bool> sliding;
+  for (const auto& type : types) {
+    if (type != "full_attention" && type != "sliding_attention") {
+      throw BadInput(config.where(), in_quotes(key) + " names " + in_quotes(type),
+                     "only full and sliding attention are supported; choose another model");
+    }
+    sliding.push_back(type == "sliding_attention");
+  }
+  return sliding;
+}
+
 RopeParameters read_partial_rope(const JsonObject& config,
                                  std::initializer_list<std::string_view> scalings,
-                                 double usual_rotation) {
+                                 double usual_rotation, double usual_theta) {
   std::optional<JsonObject> rope;
   for (const char* key : {"rope_scaling", "rope_parameters"}) {
     if (!config.has(key) || config.object(key).keys().empty()) continue;
     const auto read = config.object(key);
-    if (rope && in_one_spelling(config, *rope) != in_one_spelling(config, read)) {
+    if (rope &&
+        in_one_spelling(config, *rope, usual_theta) != in_one_spelling(config, read, usual_theta)) {
       throw BadInput(config.where(), "\"rope_scaling\" and \"rope_parameters\" are not the same",
                      "remove one of the two");
     }
     rope = read;
   }
   const JsonObject* const inner = rope ? &*rope : nullptr;
-  RopeParameters result{theta_of(config, inner), "default", std::nullopt, usual_rotation};
+  RopeParameters result{theta_of(config, inner, usual_theta), "default", std::nullopt,
+                        usual_rotation};
   if (const auto rotation = positive_inside_or_outside("partial_rotary_factor", config, inner))
     result.rotation = *rotation;
   if (!rope) return result;
@@ -290,13 +317,27 @@ RopeParameters read_partial_rope(const JsonObject& config,
   return result;
 }
 
-RopeParameters read_rope(const JsonObject& config,
-                         std::initializer_list<std::string_view> scalings) {
-  auto result = read_partial_rope(config, scalings, 1.0);
+RopeParameters read_rope(const JsonObject& config, std::initializer_list<std::string_view> scalings,
+                         double usual_theta) {
+  auto result = read_partial_rope(config, scalings, 1.0, usual_theta);
   if (result.rotation != 1.0) {
     throw BadInput(config.where(), "\"partial_rotary_factor\" is not 1",
                    "only heads that are rotated whole are supported; choose another model");
   }
+  return result;
+}
+
+nlohmann::json rope_of_layers(const JsonObject& config, const std::string& type) {
+  auto result = nlohmann::json::object();
+  for (const char* key : {"rope_theta", "rope_scaling", "rope_parameters"})
+    if (config.has(key)) result[key] = config.at(key);
+  const std::string key = "rope_parameters";
+  if (!config.has(key)) return result;
+  const auto all = config.object(key);
+  if (!all.has("full_attention") && !all.has("sliding_attention")) return result;
+  all.only({"full_attention", "sliding_attention"});
+  result.erase(key);
+  if (all.has(type)) result[key] = all.at(type);
   return result;
 }
 

@@ -51,6 +51,11 @@ void require_unquantised(const JsonObject& config);
 /// `max_window_layers` on, as in Qwen2 and Qwen3.
 void require_full_attention(const JsonObject& config, std::size_t longest, bool is_switched);
 
+/// Which of `layers` layers slide, by `layer_types`; by `otherwise` if that is missing.
+/// @throw BadInput unless it has the type of every layer, one of the two that attend
+std::vector<bool> read_sliding_layers(const JsonObject& config, std::size_t layers,
+                                      std::vector<bool> otherwise);
+
 /// The base of rotary positions where none is given.
 inline constexpr double default_rope_theta = 10000.0;
 
@@ -63,13 +68,17 @@ struct RopeParameters {
   double rotation = 1.0;              // the share of a head that rotates: partial_rotary_factor
 };
 /// Refuses a scaling whose type is none of `scalings`, unless it scales by 1. `usual_rotation`:
-/// the share of a head that rotates where none is given.
+/// the share of a head that rotates where none is given; usual_theta: the base where none is.
 RopeParameters read_partial_rope(const JsonObject& config,
                                  std::initializer_list<std::string_view> scalings,
-                                 double usual_rotation);
+                                 double usual_rotation, double usual_theta = default_rope_theta);
 /// The same, and refuses heads that are rotated in part.
-RopeParameters read_rope(const JsonObject& config,
-                         std::initializer_list<std::string_view> scalings);
+RopeParameters read_rope(const JsonObject& config, std::initializer_list<std::string_view> scalings,
+                         double usual_theta = default_rope_theta);
+
+/// The part of a configuration that tells the rotary positions of one type of layers: the member
+/// `type` of `rope_parameters` if these are parted by types, and otherwise what is said of all.
+nlohmann::json rope_of_layers(const JsonObject& config, const std::string& type);
 
 /// The base of the rotary positions; refuses scaled ones.
 double read_rope_theta(const JsonObject& config);

@@ -13,6 +13,18 @@ namespace tempera::gpu {
 
 namespace {
 
+/// Has the first `elements` of a head rotate.
+/// @throw BadInput naming `where` unless there are as many, an even number of them
+void rotate_in_part(std::size_t elements, const std::string& where, DecoderConfig& config) {
+  if (elements < 2 || elements > config.head_dim || elements % 2 != 0) {
+    throw BadInput(where,
+                   "has " + std::to_string(elements) + " elements of a head rotate, of " +
+                       std::to_string(config.head_dim),
+                   "use the configuration that belongs to these weights");
+  }
+  config.rotary_dim = elements == config.head_dim ? 0 : elements;
+}
+
 /// Longrope's magnitude if nothing else says it: sqrt(1 + ln(stretch) / ln(original)) for texts
 /// `stretch` times as long as the original ones, at least 1.
 double longrope_magnitude(double stretch, std::size_t original) {
@@ -62,10 +74,11 @@ void choose(RopeFactors which, std::size_t original, std::vector<double> of_shor
 std::vector<double> factors_of(const JsonObject& scaling, const std::string& key,
                                const DecoderConfig& config) {
   auto factors = scaling.positive_numbers(key);
-  if (factors.size() != config.head_dim / 2) {
+  if (factors.size() != rotated_elements(config) / 2) {
     throw BadInput(scaling.where(),
                    "\"" + key + "\" has " + std::to_string(factors.size()) + " factors, not " +
-                       std::to_string(config.head_dim / 2) + ", one for each rotary frequency",
+                       std::to_string(rotated_elements(config) / 2) +
+                       ", one for each rotary frequency",
                    "use the config.json that belongs to these weights");
   }
   return factors;
@@ -79,8 +92,11 @@ DecoderConfig Phi3::configuration(const JsonObject& given, RopeFactors factors) 
   require_text(json, "model_type", model_type);
   require_false(json, "attention_bias");
   auto config = read_decoder_config(json, {"attention_bias", "original_max_position_embeddings"});
-  const auto rope = read_rope(json, {"longrope"});
+  const auto rope = read_partial_rope(json, {"longrope"}, 1.0);
   config.rope_theta = rope.theta;
+  // As transformers rounds it, down.
+  rotate_in_part(static_cast<std::size_t>(static_cast<double>(config.head_dim) * rope.rotation),
+                 json.where(), config);
   if (rope.scaling) {
     const auto& scaling = *rope.scaling;
     scaling.only({"rope_type", "type", "rope_theta", "long_factor", "short_factor", "factor",
@@ -95,11 +111,18 @@ DecoderConfig Phi3::configuration(const JsonObject& given, RopeFactors factors) 
 }
 
 DecoderConfig Phi3::configuration(const GgufFile& file, RopeFactors factors) {
-  auto config = read_decoder_config(file, {"rope.scaling.original_context_length",
-                                           "rope.scaling.attn_factor", "attention.sliding_window"});
+  auto config =
+      read_decoder_config(file, {"rope.dimension_count", "rope.scaling.original_context_length",
+                                 "rope.scaling.attn_factor", "attention.sliding_window"});
   const auto& metadata = file.metadata();
-  auto of_short_texts = read_rope_factors(file, std::string(gguf_factors[0]), config.head_dim);
-  auto of_long_texts = read_rope_factors(file, std::string(gguf_factors[1]), config.head_dim);
+  const std::string rotated = "phi3.rope.dimension_count";
+  if (metadata.has(rotated)) {
+    rotate_in_part(metadata.whole_number(rotated, 1, largest_head), metadata.where(rotated),
+                   config);
+  }
+  const std::size_t elements = rotated_elements(config);
+  auto of_short_texts = read_rope_factors(file, std::string(gguf_factors[0]), elements);
+  auto of_long_texts = read_rope_factors(file, std::string(gguf_factors[1]), elements);
   const std::string magnitude = "phi3.rope.scaling.attn_factor";
   const bool has_magnitude = metadata.has(magnitude);
   if (has_magnitude) config.rope_magnitude = metadata.finite_number(magnitude);

@@ -8,8 +8,9 @@
 
 namespace tempera::gpu {
 
-/// Phi-3 and Phi-3.5-mini (Abdin et al. 2024): the dense decoder with fused projections. Longrope
-/// has two sets of factors; a run has one (RopeFactors).
+/// Phi-3, Phi-3.5-mini (Abdin et al. 2024) and Phi-4-mini (2025), whose heads rotate in part: the
+/// dense decoder with fused projections. Longrope has two sets of factors; a run has one
+/// (RopeFactors).
 class Phi3 final : public DenseDecoder {
  public:
   static constexpr DenseTraits traits{.model_type = "phi3", .has_fused_projections = true};

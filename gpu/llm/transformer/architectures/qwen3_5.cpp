@@ -17,7 +17,6 @@ AttentionLayers attention_layers(const Qwen3_5Config& config) {
   AttentionShape shape = attention_shape(config);
   shape.gate_begin = shape.row_floats;  // after the values
   shape.row_floats += config.num_attention_heads * config.head_dim;
-  shape.rotary_dim = config.rotary_dim;
   return {layers, shape};
 }
 

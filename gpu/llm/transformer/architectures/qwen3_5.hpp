@@ -14,8 +14,6 @@ namespace tempera::gpu {
 
 /// The shape of a Qwen3.5 text model, named as in Hugging Face's config.json.
 struct Qwen3_5Config : DecoderConfig {
-  /// Elements of a head of the attention that rotate: head_dim times partial_rotary_factor.
-  std::size_t rotary_dim = 0;
   /// For each layer whether it attends; else it is recurrent.
   std::vector<bool> full_attention;
   std::size_t linear_num_key_heads = 0;

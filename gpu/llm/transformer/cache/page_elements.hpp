@@ -25,10 +25,10 @@ struct Bfloat16Elements {
   TEMPERA_HOST_DEVICE static float value_of(Stored element) { return from_bfloat16(element); }
 };
 
-/// Elements n · 2^e of 8 bits (docs/pages_of_8_bits.md): n + 128 in a byte, n from −127 to 127. A
-/// token's head has one e, whose byte e + 127 is among the [page_tokens] after the elements. That
-/// is the exponent of a float32, so that 255 stands for a head that has an infinity or a NaN: its
-/// elements are 0, and 0 times infinity is NaN.
+/// Elements n · 2^e of 8 bits (docs/explanation/pages_of_8_bits.md): n + 128 in a byte, n from −127
+/// to 127. A token's head has one e, whose byte e + 127 is among the [page_tokens] after the
+/// elements. That is the exponent of a float32, so that 255 stands for a head that has an infinity
+/// or a NaN: its elements are 0, and 0 times infinity is NaN.
 struct EightBitElements {
   using Stored = std::uint8_t;
   static constexpr bool have_exponents = true;

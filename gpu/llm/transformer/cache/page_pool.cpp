@@ -14,8 +14,10 @@ std::uint32_t PagePool::take() {
   return page;
 }
 
-void PagePool::release(std::uint32_t page) {
-  if (--holders_[page] == 0) free_.push_back(page);
+bool PagePool::release(std::uint32_t page) {
+  if (--holders_[page] > 0) return false;
+  free_.push_back(page);
+  return true;
 }
 
 void PagePool::make_room(std::size_t pages) {

@@ -25,8 +25,8 @@ class PagePool {
   void make_room(std::size_t pages);
   /// One more cache holds the page.
   void hold(std::uint32_t page) { ++holders_[page]; }
-  /// One cache fewer holds it; at none it is free.
-  void release(std::uint32_t page);
+  /// One cache fewer holds it; at none it is free. Returns whether it is.
+  bool release(std::uint32_t page);
   bool is_shared(std::uint32_t page) const { return holders_[page] > 1; }
 
   /// A number that no cache of this pool has had: 1, 2, …

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "gpu/core/model/language_model.hpp"
+#include "gpu/core/model/cache_account.hpp"
 #include "gpu/llm/transformer/cache/page_pool.hpp"
 
 namespace tempera::gpu {
@@ -19,13 +19,13 @@ namespace tempera::gpu {
 /// A state cannot be taken back to fewer tokens. A fork of fewer tokens than were computed holds
 /// what is up to the nearest checkpoint, and of the tokens after it, fewer than state_tokens,
 /// only what they are: they are computed again, before whatever is appended.
-class PagedCache : public Cache {
+///
+/// It is cut back to a whole page, or to a checkpoint, and holds no token after that.
+class PagedCache : public CountedCache {
  public:
   /// states: those of the same transformer; null if it has none.
   explicit PagedCache(std::shared_ptr<PagePool> pool, std::shared_ptr<PagePool> states = nullptr)
       : pool_(std::move(pool)), state_pool_(std::move(states)), number_(pool_->new_number()) {}
-  PagedCache(const PagedCache&) = delete;
-  PagedCache& operator=(const PagedCache&) = delete;
   ~PagedCache() override;
 
   std::size_t length() const override { return length_; }
@@ -33,11 +33,13 @@ class PagedCache : public Cache {
   const void* maker() const override { return pool_.get(); }
   /// @throw Bug if length > length().
   std::unique_ptr<Cache> fork(std::size_t length) const override;
+  std::size_t bytes_to_reach(std::size_t length) const override;
+  void drop_unshared() override;
 
   const std::shared_ptr<PagePool>& pool() const { return pool_; }
   const std::shared_ptr<PagePool>& state_pool() const { return state_pool_; }
   /// Which cache of its pool this is: no other has had this number, dead ones included. Its pages
-  /// and states change from computed() on, and nowhere before.
+  /// and states change from computed() on, and nowhere before; one that is cut back has another.
   std::uint64_t number() const { return number_; }
   std::span<const std::uint32_t> pages() const { return pages_; }
   /// The page and slot of a token: pages()[token / page_tokens], token % page_tokens.
@@ -70,6 +72,15 @@ class PagedCache : public Cache {
   void hold(std::span<const TokenId> tokens);
 
  private:
+  void cut_back(std::size_t length) override;
+  std::uint32_t take_page(std::size_t length);
+  std::uint32_t take_state(std::size_t length);
+  void release(PagePool& pool, std::uint32_t page);
+  /// Makes `held` as many as `wanted`, and number `first`, which is written next, nobody else's.
+  template <class Take>
+  void make_own(PagePool& pool, std::vector<std::uint32_t>& held, std::size_t first,
+                std::size_t wanted, const Take& take, std::vector<PageCopy>& copies);
+
   std::shared_ptr<PagePool> pool_;
   std::shared_ptr<PagePool> state_pool_;
   std::uint64_t number_;

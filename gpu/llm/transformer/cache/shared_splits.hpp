@@ -9,7 +9,7 @@
 
 namespace tempera::gpu {
 
-/// Pages of a split of attention: 256 positions, which share a largest score (docs/arithmetic.md).
+/// Pages of a split: 256 positions, which share a largest score (docs/reference/arithmetic.md).
 constexpr std::size_t split_pages = 16;
 
 /// Which slots of a step hold the same pages, split by split, so that a device reads these once for
@@ -38,7 +38,7 @@ class SharedSplits {
   std::span<const Place> order(std::size_t slots);
   /// Whether at least half of the splits of these are shared with the slot before. Of fewer, blocks
   /// that take rows together are predicted to take longer than blocks of rows alone, of which a
-  /// device has more at a time (docs/performance.md).
+  /// device has more at a time (bench/results/diary.md).
   bool is_half_shared(std::size_t slots);
 
   /// Splits that were compared with those of other slots, or with what their own slot held: a

@@ -15,8 +15,8 @@ std::optional<Arithmetic> fast_arithmetic(const std::optional<ComputeCapability>
                                           PageElements pages = PageElements::bfloat16);
 
 /// Why a device does not give the bits of an arithmetic, in one line; empty if it does.
-/// `tensor-core` is Hopper's step (docs/arithmetic.md). A newer chip is taken to have it until its
-/// tensor cores are asked, which CudaKernels does before it uses them. And
+/// `tensor-core` is Hopper's step (docs/reference/arithmetic.md). A newer chip is taken to have it
+/// until its tensor cores are asked, which CudaKernels does before it uses them. And
 /// `tensor-core-ampere` that of Ampere and Ada, which sums fewer products at a time.
 /// `bfloat16-pairs` is the host's alone.
 ///

@@ -1,11 +1,13 @@
 #include "gpu/llm/transformer/kernels/kernels.hpp"
 
 #include "gpu/llm/transformer/kernels/token_step.hpp"
+#include "gpu/llm/transformer/kernels/variant_kernels.hpp"
 
 namespace tempera::gpu {
 
 Kernels::~Kernels() = default;
 TokenStep::~TokenStep() = default;
+VariantKernels::~VariantKernels() = default;
 
 void Kernels::require_attention(const AttentionShape& /*shape*/,
                                 const std::string& /*where*/) const {}

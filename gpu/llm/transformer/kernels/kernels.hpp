@@ -139,13 +139,14 @@ struct DenseDecoderWork {
 };
 
 class TokenStep;
+class VariantKernels;
 
 /// The steps of a forward pass under one arithmetic, in one of several forms that give the same
 /// bits: for `float32` the readable one on Thrust (kernels/thrust/), which is also the device's;
 /// for both one per instruction set of the host (kernels/host/). Every pointer is to memory that
 /// the form can reach; [a, b] is row-major. Matrices, product inputs and pages are stored as the
 /// arithmetic says (MatrixView, ProductInputs, PageShape); what is rounded and summed how,
-/// docs/arithmetic.md says.
+/// docs/reference/arithmetic.md says.
 ///
 /// Each element of a result is computed by one fixed sequence of operations that depends on its own
 /// token's inputs alone: on no other row, not on the number of rows, not on how the work is cut
@@ -277,6 +278,9 @@ class Kernels {
   /// its configuration. Called before any weight is read.
   /// @throw BadInput
   virtual void require_recurrence(const RecurrentShape& shape, const std::string& where) const;
+
+  /// The steps of layers that are not those of run_dense_layers; null for a form that has none.
+  virtual const VariantKernels* variants() const { return nullptr; }
 
   /// What runs whole steps of a model of this form, with the draw, as graphs of its device; null
   /// for a form that has no such thing.

@@ -5,6 +5,7 @@
 #include "gpu/llm/transformer/kernels/kernels.hpp"
 #include "gpu/llm/transformer/kernels/recurrent_kernels.hpp"
 #include "gpu/llm/transformer/kernels/row_kernels.hpp"
+#include "gpu/llm/transformer/kernels/variant_rows.hpp"
 
 namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
 
@@ -18,9 +19,11 @@ namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
 /// and the steps themselves, aggregates that are called with an item: Normalize,
 /// NormalizeIntoPages, RotateIntoPages, Attend, GatherFromPages, ApplyDeltaRule, and, over items of
 /// a Tiling<Weights>, Multiply<Weights, Finish> with Store, StoreWithBias and Add, and
-/// MultiplyGated<Weights>. Weights give one by (output, input), and those from(output) on.
+/// MultiplyGated<Weights>. Weights give one by (output, input), and those from(output) on. A form
+/// whose Attend has a window, and which says how many partial sums its Normalize has (row_sums),
+/// has the steps of VariantKernels too.
 template <class Form>
-class LoopKernels final : public Kernels {
+class LoopKernels final : public Kernels, public VariantKernels {
  public:
   const char* name() const override { return Form::name(); }
   Arithmetic arithmetic() const override { return Form::arithmetic; }
@@ -80,14 +83,50 @@ class LoopKernels final : public Kernels {
   void attend(const AttentionShape& shape, const float* query_key_value, const TokenRows& batch,
               const PagePart& keys, const PagePart& values,
               const ProductInputs& attended) const override {
-    const float scale = 1.0f / sqrtf(static_cast<float>(shape.head_dim));
-    const typename Form::Attend kernel{shape, scale,  query_key_value,       batch,
-                                       keys,  values, Form::stored(attended)};
+    attend_within(shape, {}, query_key_value, batch, keys, values, attended);
+  }
+
+  const VariantKernels* variants() const override { return has_variants ? this : nullptr; }
+
+  void attend_within(const AttentionShape& shape, const AttentionReach& reach,
+                     const float* query_key_value, const TokenRows& batch, const PagePart& keys,
+                     const PagePart& values, const ProductInputs& attended) const override {
+    const float scale =
+        reach.scale == 0.0f ? 1.0f / sqrtf(static_cast<float>(shape.head_dim)) : reach.scale;
+    typename Form::Attend kernel{shape, scale,  query_key_value,       batch,
+                                 keys,  values, Form::stored(attended)};
+    if constexpr (has_variants) kernel.window = reach.window;
     Form::run(kernel.items(), kernel);
     if (shape.gate_begin == 0) return;
     Form::run(batch.rows, GateAttended<typename Form::Stored>{
                               query_key_value + shape.gate_begin, shape.row_floats,
                               shape.heads * shape.head_dim, Form::stored(attended)});
+  }
+
+  void scale(float* values, std::size_t rows, std::size_t size, float factor) const override {
+    Form::run(rows, ScaleRow{values, size, factor});
+  }
+
+  void take(const float* states, std::size_t rows, std::size_t size,
+            const ProductInputs& inputs) const override {
+    Form::run(rows, TakeRow<typename Form::Stored>{states, size, Form::stored(inputs)});
+  }
+
+  void gate_by_gelu(const float* gate_up, std::size_t rows, std::size_t row_floats,
+                    std::size_t up_begin, std::size_t out,
+                    const ProductInputs& gated) const override {
+    Form::run(rows, GateByGelu<typename Form::Stored>{gate_up, row_floats, up_begin, out,
+                                                      Form::stored(gated)});
+  }
+
+  void normalize_part(float* part, std::size_t rows, std::size_t row_floats, std::size_t size,
+                      const float* weight, float epsilon) const override {
+    Form::run(rows, NormalizePart<squares_of_row>{part, row_floats, size, weight, epsilon});
+  }
+
+  void add_branch(const float* branch, const BranchEnd& end, std::size_t rows, std::size_t size,
+                  float* states) const override {
+    Form::run(rows, AddBranch<squares_of_row>{branch, end, size, states});
   }
 
   void gather_from_pages(const CachedRows& batch, std::size_t size, const PagePart& source,
@@ -116,6 +155,13 @@ class LoopKernels final : public Kernels {
   }
 
  private:
+  static constexpr bool has_variants = requires(typename Form::Attend attend) { attend.window; }
+  &&requires { Form::row_sums; };
+  static constexpr std::size_t squares_of_row = [] {
+    if constexpr (requires { Form::row_sums; }) return Form::row_sums;
+    return std::size_t{1};
+  }();
+
   template <class Finish>
   static void run_multiply(const MatrixView& matrix, const ProductInputs& inputs, std::size_t rows,
                            std::size_t out, float* outputs, const Finish& finish) {
@@ -130,6 +176,7 @@ class LoopKernels final : public Kernels {
 /// What the forms of `float32` share.
 struct Float32Form {
   static constexpr Arithmetic arithmetic = Arithmetic::float32;
+  static constexpr std::size_t row_sums = partial_sums;
   using Normalize = gpu::Normalize;
   using NormalizeIntoPages = gpu::NormalizeIntoPages;
   using RotateIntoPages = gpu::RotateIntoPages;

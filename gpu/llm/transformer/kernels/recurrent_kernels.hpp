@@ -11,8 +11,8 @@
 
 // The steps of recurrent layers (gated DeltaNet) and of gated attention, written once for every
 // form: call operator()(item) for every item. All is float32, whatever the arithmetic, but for what
-// goes into a product: `Stored`, float or the bits of a bfloat16. docs/arithmetic.md has the
-// sequences.
+// goes into a product: `Stored`, float or the bits of a bfloat16. docs/reference/arithmetic.md has
+// the sequences.
 
 namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
 

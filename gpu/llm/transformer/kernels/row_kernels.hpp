@@ -119,6 +119,17 @@ struct CopyPages {
   }
 };
 
+/// The first position that a row sees of those before `context`.
+TEMPERA_HOST_DEVICE inline std::size_t first_seen(std::size_t context, std::size_t window) {
+  return window == 0 || context <= window ? 0 : context - window;
+}
+
+/// Of the `slots` positions from `begin` on those before `first`.
+TEMPERA_HOST_DEVICE inline std::size_t slots_before(std::size_t first, std::size_t begin,
+                                                    std::size_t slots) {
+  return first <= begin ? 0 : first - begin < slots ? first - begin : slots;
+}
+
 /// Elements of a head that rotate.
 TEMPERA_HOST_DEVICE inline std::size_t rotary_dim_of(const AttentionShape& shape) {
   return shape.rotary_dim == 0 ? shape.head_dim : shape.rotary_dim;

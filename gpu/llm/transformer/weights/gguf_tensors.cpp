@@ -54,6 +54,18 @@ constexpr std::array<Names, 8> qwen35_layer_names{
 constexpr std::array<Names, 2> qwen35_whole_names{
     {{"linear_attn.A_log", "ssm_a"}, {"linear_attn.dt_bias", "ssm_dt.bias"}}};
 
+/// The norms of families that have some after their blocks (the same list).
+struct NamesOf {
+  std::string_view architecture;
+  Names names;
+};
+constexpr std::array<NamesOf, 5> norm_names{
+    {{"gemma3", {"post_attention_layernorm", "post_attention_norm"}},
+     {"gemma3", {"pre_feedforward_layernorm", "ffn_norm"}},
+     {"gemma3", {"post_feedforward_layernorm", "post_ffw_norm"}},
+     {"olmo2", {"post_attention_layernorm", "post_attention_norm"}},
+     {"olmo2", {"post_feedforward_layernorm", "post_ffw_norm"}}}};
+
 template <std::size_t Size>
 std::string_view translated(const std::array<Names, Size>& names, std::string_view name) {
   const auto* found = std::find_if(names.begin(), names.end(),
@@ -129,6 +141,8 @@ std::string name_in_layer(std::string_view name, std::string_view architecture) 
   const auto part = name.substr(0, ending);
   auto found =
       architecture == name_of_qwen35 ? translated(qwen35_layer_names, part) : std::string_view();
+  for (const auto& [of, names] : norm_names)
+    if (of == architecture && names.hugging_face == part) found = names.gguf;
   if (found.empty()) found = translated(layer_names, part);
   return found.empty() ? "" : std::string(found) + std::string(name.substr(ending));
 }

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from tempera_check import own_code
+from tempera.check import own_code
 
 _MEMORY = 4 << 30
 

@@ -22,6 +22,11 @@ Plan plan_of(std::size_t most_tokens = 0) {
   return plan;
 }
 
+/// Reports two dead proposals at most at once, so that small runs can be cut between proposals.
+struct OftenReported : RejectionRules {
+  static constexpr std::size_t reported_together = 2;
+};
+
 /// Keeps all events, and stops a run at its `cut`th rest.
 struct Cutter final : Observer {
   explicit Cutter(std::size_t cut) : left(cut) {}
@@ -51,19 +56,20 @@ struct Ended {
 };
 
 Ended run_to_end(LanguageModel& model, const Plan& plan, double power, std::uint64_t seed,
-                 std::size_t batch = 64, std::size_t cut = 100'000) {
+                 std::size_t batch = 64, std::size_t cut = 100'000, bool auditable = false) {
   RecordingLottery lottery;
   SmallRun small(model, prompt, {power}, lottery, seed, batch);
+  small.run.options.auditable = auditable;
   Cutter cutter(cut);
   Progress progress;
   try {
-    small.finish(exact_rejection<RejectionRules>(small.run, plan, progress, &cutter));
+    small.finish(exact_rejection<OftenReported>(small.run, plan, progress, &cutter));
   } catch (const std::runtime_error&) {
     progress = std::move(cutter.kept);
     progress.replicas.push_back(
         small.scored(plan.stages.at(progress.stage).horizon, cutter.tokens));
     small.run.events.clear();
-    small.finish(exact_rejection<RejectionRules>(small.run, plan, progress, nullptr));
+    small.finish(exact_rejection<OftenReported>(small.run, plan, progress, nullptr));
   }
   const Record& record = progress.replicas.front();
   CHECK(same_record(record, small.scored(horizon, record.token_ids())));
@@ -98,27 +104,101 @@ TEST_CASE("no two decisions of exact rejection share an address") {
       const Word word = counter_of(one.draw.address);
       CHECK(counters.insert({word.limb[0], word.limb[1], word.limb[2], word.limb[3]}).second);
     }
-    // Each token is drawn once and outlived once, or not.
-    CHECK(ended.draws.size() == 2 * ended.drawn);
     deaths += ended.proposals - 1;
   }
   CHECK(deaths > 20);
 }
 
-TEST_CASE("the events of exact rejection are its proposals, the last of them kept") {
+// Naively, from every row of the table: the words of a proposal's survivals and tokens decide alone
+// which proposals die, where, and what they drew.
+TEST_CASE("a proposal dies before its first token is drawn, and else where its words say") {
   TableModel model = scattered_table(7, 9);
+  constexpr double power = 3.0;
+  const auto row_of = [&](const std::vector<TokenId>& tokens) {
+    std::vector<TokenId> history = prompt.prompt;
+    history.insert(history.end(), tokens.begin(), tokens.end());
+    const auto cache = model.empty_cache();
+    DeviceMemory<float> logits;
+    const Pass pass{cache.get(), history};
+    model.next_logits(std::span(&pass, 1), logits);
+    return logits.download(0, model.vocabulary_size());
+  };
+  const auto share_of = [](const Word& word) {
+    return static_cast<double>(word.limb[3]) / 0x1p32 + static_cast<double>(word.limb[2]) / 0x1p64;
+  };
+  std::size_t at_once = 0, later = 0;
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
-    const Ended ended = run_to_end(model, plan_of(), 3.0, seed);
-    REQUIRE(ended.events.size() == ended.proposals);
-    std::size_t tokens = 0;
-    for (std::size_t i = 0; i < ended.events.size(); ++i) {
-      CHECK(ended.events[i].turn == i);
-      CHECK(ended.events[i].accepted == (i + 1 == ended.events.size()));
-      tokens += ended.events[i].tokens;
+    CAPTURE(seed);
+    std::size_t drawn = 0, number = 0;
+    std::vector<TokenId> tokens;
+    for (bool is_kept = false; !is_kept; ++number) {
+      tokens.clear();
+      for (is_kept = true; is_kept && tokens.size() < horizon;) {
+        const std::vector<float> row = row_of(tokens);
+        const auto turn = static_cast<std::uint32_t>(number);
+        const auto position = static_cast<std::uint32_t>(tokens.size());
+        double z1 = 0.0, z = 0.0;
+        for (const float logit : row) z1 += std::exp(static_cast<double>(logit));
+        for (const float logit : row)
+          z += std::pow(std::exp(static_cast<double>(logit)) / z1, power);
+        const auto word = [&](Purpose purpose) {
+          return share_of(philox(counter_of({0, 0, 0, turn, position, purpose, 0}), seed));
+        };
+        is_kept = word(Purpose::survival) < z;
+        if (!is_kept && tokens.empty()) break;
+        double before = 0.0;
+        TokenId token = 0;
+        for (; token + 1 < row.size(); ++token) {
+          before += std::pow(std::exp(static_cast<double>(row[token])) / z1, power) / z;
+          if (word(Purpose::proposal_token) < before) break;
+        }
+        tokens.push_back(token);
+        if (token < 2) break;
+      }
+      drawn += tokens.size();
+      if (!is_kept) ++(tokens.empty() ? at_once : later);
     }
-    CHECK(tokens == ended.drawn);
-    CHECK(ended.events.back().tokens == ended.tokens.size());
+    const Ended ended = run_to_end(model, plan_of(), power, seed);
+    CHECK(ended.tokens == tokens);
+    CHECK(ended.proposals == number);
+    std::size_t told = 0;
+    for (const Event& event : ended.events) told += event.tokens;
+    CHECK(told == drawn);
   }
+  CHECK(at_once > 20);
+  CHECK(later > 20);
+}
+
+TEST_CASE("the events of exact rejection count the dead together, and the last is the kept one") {
+  TableModel model = scattered_table(7, 9);
+  std::size_t lists = 0;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const Ended ended = run_to_end(model, plan_of(), 3.0, seed, 64, 100'000, true);
+    REQUIRE(!ended.events.empty());
+    std::size_t proposals = 0;
+    for (const Event& event : ended.events) {
+      const bool is_last = &event == &ended.events.back();
+      proposals += event.proposals;
+      CHECK(event.turn + 1 == proposals);
+      CHECK(event.accepted == is_last);
+      CHECK(event.proposals <= OftenReported::reported_together);
+      if (is_last) continue;
+      std::size_t tokens = 0, least = 0;
+      for (std::size_t i = 0; i < event.drawn.size(); i += 2 + event.drawn[i + 1]) {
+        CHECK(event.drawn[i] >= least);
+        CHECK(event.drawn[i] < event.proposals);
+        CHECK(event.drawn[i + 1] >= 1);
+        least = event.drawn[i] + 1;
+        tokens += event.drawn[i + 1];
+        ++lists;
+      }
+      CHECK(tokens == event.tokens);
+    }
+    CHECK(proposals == ended.proposals);
+    CHECK(ended.events.back().proposals == 1);
+    CHECK(ended.events.back().drawn == ended.tokens);
+  }
+  CHECK(lists > 10);
 }
 
 // The limit keeps proposals from beginning; it never cuts one, which would favour short answers.
@@ -128,7 +208,7 @@ TEST_CASE("a limit on the tokens of exact rejection changes no proposal, and end
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     CAPTURE(seed);
     const Ended whole = run_to_end(model, plan_of(), 3.0, seed);
-    const std::size_t before = whole.drawn - whole.tokens.size();
+    const std::size_t before = whole.drawn - whole.tokens.size();  // of the dead, each one at least
     CHECK(run_to_end(model, plan_of(before + horizon), 3.0, seed).same_outcome(whole));
     if (before == 0) continue;
     const Ended ended = run_to_end(model, plan_of(before + horizon - 1), 3.0, seed);
@@ -140,6 +220,15 @@ TEST_CASE("a limit on the tokens of exact rejection changes no proposal, and end
   CHECK(not_drawn > 10);
 }
 
+TEST_CASE("a run of exact rejection that nothing keeps ends with what it counted") {
+  TableModel model = scattered_table(7, 9);
+  const Ended ended = run_to_end(model, plan_of(horizon), 40.0, 1);
+  REQUIRE(ended.tokens.empty());
+  std::size_t proposals = 0;
+  for (const Event& event : ended.events) proposals += event.proposals;
+  CHECK(proposals == ended.proposals);
+}
+
 TEST_CASE("what an answer takes is estimated from the proposals that died") {
   Progress progress;
   CHECK(std::isinf(tokens_of_an_answer(progress, 2)));
@@ -149,6 +238,7 @@ TEST_CASE("what an answer takes is estimated from the proposals that died") {
   note_survival(progress, 2, std::log(0.25));
   CHECK(tokens_of_an_answer(progress, 2) == Approx(10.0));
   CHECK(tokens_of_an_answer(progress, 4) == Approx(80.0));
+  CHECK(tokens_for_an_answer(progress, 2, 0.5) == Approx(2.0 + 10.0 * std::log(2.0)));
 }
 
 }  // namespace tempera::gpu::exact_rejection_test

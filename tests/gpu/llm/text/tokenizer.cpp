@@ -416,7 +416,7 @@ TEST_CASE("a part of tokenizer.json that is not supported is refused by its name
            {"/model/continuing_subword_prefix", "##", "continuing_subword_prefix"},
            {"/model/end_of_word_suffix", "</w>", "end_of_word_suffix"},
            {"/model/vocab", {{"a", 1}, {"b", 1}}, "number 1"},
-           {"/model/vocab/a", 262144, "\"a\""},
+           {"/model/vocab/a", 263168, "\"a\""},
            {"/model/vocab/a", -1, "\"a\""},
            {"/model/vocab", nullptr, "vocab"},
            {"/model/merges/0", "a b c", "merge"},

@@ -11,12 +11,12 @@
 #include "gpu/llm/transformer/kernels/cuda/turned_head.cuh"
 #include "gpu/llm/transformer/kernels/float32_exponential.hpp"
 
-// Attention over pages, by splits of 256 positions on the absolute grid (docs/arithmetic.md). A
-// block has one split of a row and the queries that share a key head, up to `Queries` of them, so
-// that each key and value is read once for all of them. Rows whose pages of the split are the same,
-// up to `Rows` of them, go together, and read them once. The block that ends last for a row
-// combines its splits in order. Neither the batch, the other rows' lengths nor what rows share can
-// change a bit: each row has its own sums, over its own positions.
+// Attention over pages, by splits of 256 positions on the absolute grid
+// (docs/reference/arithmetic.md). A block has one split of a row and the queries that share a key
+// head, up to `Queries` of them, so that each key and value is read once for all of them. Rows
+// whose pages of the split are the same, up to `Rows` of them, go together, and read them once. The
+// block that ends last for a row combines its splits in order. Neither the batch, the other rows'
+// lengths nor what rows share can change a bit: each row has its own sums, over its own positions.
 //
 // If no row attends to another row's key, as in every step of decoding, a block also rotates the
 // queries that it takes, and the block of the row's last split rotates the row's key: no kernel of

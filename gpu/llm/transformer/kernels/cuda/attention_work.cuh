@@ -7,7 +7,7 @@
 namespace tempera::gpu::inline TEMPERA_SIMT_FORM {
 
 /// Rows that a block takes together. More queries than 16 a block gain nothing: from there on
-/// multiplying takes longer than reading (docs/performance.md), and their sums fill the registers.
+/// multiplying takes longer than reading, and their sums fill the registers.
 constexpr unsigned attention_rows(unsigned pairs, unsigned queries) {
   const unsigned all_queries = pairs == 4 ? 8 : 16;
   return all_queries / queries < 8 ? all_queries / queries : 8;

@@ -11,7 +11,7 @@ namespace tempera::gpu {
 
 /// The production form of the arithmetics of tensor cores: the kernels of this folder, on a
 /// CUDA device, or, if this program was built for the host, on fibers, thread by thread and so
-/// slowly that only tests use it. Same bits as the host's form: docs/arithmetic.md.
+/// slowly that only tests use it. Same bits as the host's form: docs/reference/arithmetic.md.
 ///
 /// At most 8 kernels a layer, 7 in a step of decoding and 5 in one of at most 8 rows, 6 a step
 /// besides, and one for each product whose segments a second kernel adds, on one stream; nothing

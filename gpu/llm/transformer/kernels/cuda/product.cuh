@@ -11,8 +11,8 @@
 #include "gpu/llm/transformer/kernels/cuda/tree.cuh"
 #include "gpu/llm/transformer/kernels/cuda/weight_stream.cuh"
 
-// y = W x for every batch size, by one contract (docs/arithmetic.md): segments of 512 inputs, each
-// a chain of ascending steps of the tensor core from 0, the segments added in order.
+// y = W x for every batch size, by one contract (docs/reference/arithmetic.md): segments of 512
+// inputs, each a chain of ascending steps of the tensor core from 0, the segments added in order.
 //
 // The weights are the M operand. They stream through a ring of asynchronous copies that waits for
 // nothing else and runs on across units, windows and jobs: as fragments, of which each lane copies

@@ -7,7 +7,7 @@
 namespace tempera::gpu {
 
 /// Steps of 16 inputs that one chain of the tensor core takes before its sum joins the result: the
-/// segments of 512 of docs/arithmetic.md.
+/// segments of 512 of docs/reference/arithmetic.md.
 constexpr unsigned segment_steps = 32;
 constexpr unsigned step_inputs = 16;
 constexpr unsigned segment_inputs = segment_steps * step_inputs;

@@ -122,9 +122,10 @@ unsigned staged_tokens(const ProductPlan& plan) {
   return plan.token_tiles == 1 ? ProductLayout<1>::staged(plan.rows) : 8 * plan.token_tiles;
 }
 
-// Fitted to 22,820 plans that an H200 was measured with (docs/performance.md): the plan that this
-// chooses takes 1.04 of the time of the fastest, in the mean. Three things go on side by side: each
-// block's waits after each other, all units of a multiprocessor, and the weights' way from memory.
+// Fitted to 22,820 plans that an H200 was measured with (bench/results/diary.md): the plan
+// that this chooses takes 1.04 of the time of the fastest, in the mean. Three things go on side by
+// side: each block's waits after each other, all units of a multiprocessor, and the weights' way
+// from memory.
 double nanoseconds_of_chunks(const ProductPlan& plan, unsigned multiprocessors) {
   constexpr double window_begins = 1050;
   constexpr double input_row = 38;   // of a segment

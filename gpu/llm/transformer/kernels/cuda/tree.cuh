@@ -4,8 +4,8 @@
 
 namespace tempera::gpu::inline TEMPERA_SIMT_FORM {
 
-/// The sum of what the lanes of a warp hold, as docs/arithmetic.md's tree: halves first. Every lane
-/// gets it; which of a pair a lane adds to which changes no bit.
+/// The sum of what the lanes of a warp hold, as docs/reference/arithmetic.md's tree: halves first.
+/// Every lane gets it; which of a pair a lane adds to which changes no bit.
 TEMPERA_ON_DEVICE inline float tree_of_warp(float sum) {
   TEMPERA_UNROLL
   for (unsigned half = simt::warp_lanes / 2; half > 0; half /= 2) {

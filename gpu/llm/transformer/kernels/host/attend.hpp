@@ -9,7 +9,8 @@
 namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
 
 /// An item is one head of keys and values of some rows; a vector runs across the slots of a page,
-/// or across the elements of a head.
+/// or across the elements of a head. What a query does not see of a page that others look at weighs
+/// nothing, which leaves its largest score, masses and sums as they are.
 struct Attend {
   /// Pages that are looked at together; memory gives several at once sooner than one after another.
   static constexpr std::size_t pages_together = 4;
@@ -25,9 +26,10 @@ struct Attend {
   float scale;
   const float* query_key_value;  // [rows, shape.row_floats]
   TokenRows batch;
-  PagePart keys;    // [key_value_heads, head_dim, page_tokens]
-  PagePart values;  // [key_value_heads, page_tokens, head_dim]
-  float* attended;  // [rows, heads, head_dim]
+  PagePart keys;           // [key_value_heads, head_dim, page_tokens]
+  PagePart values;         // [key_value_heads, page_tokens, head_dim]
+  float* attended;         // [rows, heads, head_dim]
+  std::size_t window = 0;  // AttentionReach's
 
   AttentionTiling tiling() const { return {batch.rows, shape.heads, shape.key_value_heads}; }
   std::size_t items() const { return tiling().items(); }
@@ -39,6 +41,7 @@ struct Attend {
     float shrink[pages_together];
     float page_largest[pages_together];  // of all positions up to the page's last
     float largest;
+    std::size_t first;  // position that it sees
     std::size_t context;
     const float* query;  // [head_dim]
     float* sum;          // [head_dim]
@@ -69,6 +72,7 @@ struct Attend {
       const std::size_t row = rows.first + i / heads;
       const std::size_t head = first_head + i % heads;
       query.context = rows.context(i / heads);
+      query.first = first_seen(query.context, window);
       query.query = query_key_value + row * shape.row_floats + head * shape.head_dim;
       query.sum = attended + (row * shape.heads + head) * shape.head_dim;
       query.largest = lowest;
@@ -77,7 +81,8 @@ struct Attend {
     }
     const std::size_t head_begin = group * shape.head_dim * page_tokens;
     const std::size_t end = rows.longest();
-    for (std::size_t begin = 0; begin < end; begin += positions_together) {
+    for (std::size_t begin = rows.earliest(window) / positions_together * positions_together;
+         begin < end; begin += positions_together) {
       rows.for_each_run(begin, pages_together, [&](const AttentionRows::Run& run) {
         const std::size_t seen = run.context - begin;
         const std::size_t pages =
@@ -175,6 +180,9 @@ struct Attend {
         if (tokens == 0) break;
         float* const scores = queries[q].scores + page * page_tokens;
         for (std::size_t token = tokens; token < page_tokens; ++token) scores[token] = lowest;
+        const std::size_t hidden =
+            slots_before(queries[q].first, begin + page * page_tokens, page_tokens);
+        for (std::size_t token = 0; token < hidden; ++token) scores[token] = lowest;
         queries[q].page_largest[page] = largest_of(scores);
       }
     }
@@ -191,7 +199,7 @@ struct Attend {
       shrink[i] = float32_exponential(shrink[i]);
     }
     for (std::size_t q = 0; q < count; ++q) {
-      if (queries[q].context >= begin + positions_together) {
+      if (queries[q].first <= begin && queries[q].context >= begin + positions_together) {
         weigh_whole_pages(queries[q], shrink + q * pages_together);
         continue;
       }
@@ -199,8 +207,9 @@ struct Attend {
         const std::size_t tokens = queries[q].tokens(begin + page * page_tokens);
         if (tokens == 0) break;
         const float by = shrink[q * pages_together + page];
-        weigh(queries[q].scores + page * page_tokens, tokens, queries[q].page_largest[page], by,
-              queries[q].masses);
+        weigh(queries[q].scores + page * page_tokens,
+              slots_before(queries[q].first, begin + page * page_tokens, page_tokens), tokens,
+              queries[q].page_largest[page], by, queries[q].masses);
         queries[q].shrink[page] = by;
       }
     }
@@ -224,11 +233,11 @@ struct Attend {
     for (std::size_t page = 0; page < pages_together; ++page) query.shrink[page] = shrink[page];
   }
   /// What the positions of a page weigh, in the place of their scores, and added to the masses.
-  static void weigh(float* scores, std::size_t tokens, float largest, float shrink,
-                    float (&masses)[page_tokens]) {
+  static void weigh(float* scores, std::size_t hidden, std::size_t tokens, float largest,
+                    float shrink, float (&masses)[page_tokens]) {
     for (std::size_t token = 0; token < page_tokens; ++token) {
       const float mass = float32_exponential(scores[token] - largest);
-      scores[token] = token < tokens ? mass : 0.0f;
+      scores[token] = token >= hidden && token < tokens ? mass : 0.0f;
       masses[token] = fused_multiply_add(masses[token], shrink, scores[token]);
     }
   }

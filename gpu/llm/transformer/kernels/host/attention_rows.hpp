@@ -2,6 +2,7 @@
 
 #include "gpu/device/pair_tiles.hpp"
 #include "gpu/llm/transformer/kernels/kernels.hpp"
+#include "gpu/llm/transformer/kernels/row_kernels.hpp"
 
 // Rows whose attention one item computes, so that they read keys and values together. Nothing here
 // changes a bit: every query keeps its own sequence of operations.
@@ -58,6 +59,15 @@ struct AttentionRows {
   }
   const std::uint32_t* pages(std::size_t row) const {
     return batch.page_table + batch.first_page[first + row];
+  }
+  /// The first position that any row sees.
+  std::size_t earliest(std::size_t window) const {
+    std::size_t result = first_seen(context(0), window);
+    for (std::size_t row = 1; row < rows; ++row) {
+      const std::size_t seen = first_seen(context(row), window);
+      if (seen < result) result = seen;
+    }
+    return result;
   }
   std::size_t longest() const {
     std::size_t result = 0;

@@ -19,6 +19,7 @@ namespace {
 
 struct OnHostThreads {
   static constexpr Arithmetic arithmetic = Arithmetic::bfloat16_pairs;
+  static constexpr std::size_t row_sums = gpu::row_sums;
   static const char* name() { return host_form_name(); }
   template <class Kernel>
   static void run(std::size_t items, const Kernel& kernel) {

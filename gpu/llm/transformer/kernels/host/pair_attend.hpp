@@ -24,6 +24,7 @@ struct PairQueries {
   std::size_t heads;  // of a row
   AttentionRows rows;
   std::size_t head_dim;
+  std::size_t window;  // AttentionReach's
   float scale;
   PagePart keys;    // begins at those of the head: [head_dim / 2, page_tokens, 2]
   PagePart values;  // the same: [page_tokens / 2, head_dim, 2]
@@ -114,18 +115,21 @@ struct PairQueries {
       order_row_for_tiles(words, query_words());
     }
     const std::size_t end = rows.longest();
-    for (std::size_t first = 0; first < end; first += split_positions) {
+    const std::size_t start = rows.earliest(window) / split_positions * split_positions;
+    for (std::size_t first = start; first < end; first += split_positions) {
       score_split(first);
       for (std::size_t row = 0; row < rows.rows; ++row) {
         if (rows.context(row) <= first) continue;
         for (std::size_t head = 0; head < heads; ++head) {
-          share(row * heads + head, rows.context(row) - first, used_of_split(first));
+          share(row * heads + head,
+                slots_before(first_seen(rows.context(row), window), first, split_positions),
+                rows.context(row) - first, used_of_split(first));
         }
       }
       sum_split(first);
       for (std::size_t row = 0; row < rows.rows; ++row) {
         if (rows.context(row) <= first) continue;
-        for (std::size_t head = 0; head < heads; ++head) join(row * heads + head, first == 0);
+        for (std::size_t head = 0; head < heads; ++head) join(row * heads + head, first == start);
       }
     }
     for (std::size_t row = 0; row < rows.rows; ++row) {
@@ -192,9 +196,11 @@ struct PairQueries {
     }
   }
 
-  /// What every position of a split weighs, not yet divided by their sum. positions: that the query
-  /// sees, from the split's first on; used: those that any query here sees.
-  void share(std::size_t query, std::size_t positions, std::size_t used) {
+  /// What every position of a split weighs, not yet divided by their sum. positions: up to the
+  /// query's own, from the split's first on; hidden: those of them that it does not see; used:
+  /// those that any query here sees. A split that is hidden has masses and sums of zero, which
+  /// leave those of the others as they are.
+  void share(std::size_t query, std::size_t hidden, std::size_t positions, std::size_t used) {
     float* const score = scores + query * split_positions;
     const std::size_t seen = positions < split_positions ? positions : split_positions;
     const std::size_t filled = (seen + page_tokens - 1) / page_tokens * page_tokens;
@@ -207,6 +213,7 @@ struct PairQueries {
         *memory = broadcast_register(scale) * (*memory + broadcast_register(0.0f));
       }
       for (std::size_t s = seen; s < begin + page_tokens; ++s) score[s] = lowest;
+      for (std::size_t s = begin; s < hidden && s < begin + page_tokens; ++s) score[s] = lowest;
       for_each_index<registers>([&](auto i) {
         of_lane[i] =
             largest_register(load_register(score + begin + i * register_lanes), of_lane[i]);
@@ -218,12 +225,15 @@ struct PairQueries {
     auto* const share = reinterpret_cast<std::uint16_t*>(shares + query * split_positions / 2);
     alignas(64) float partial[page_tokens] = {};
     std::size_t begin = 0;
+    for (; begin < hidden && begin < filled; begin += page_tokens) {
+      share_pages<1>(score + begin, m, hidden - begin, seen - begin, share + begin, partial);
+    }
     // Four pages at a time, those that are whole, then one at a time.
     for (; begin + 4 * page_tokens <= seen; begin += 4 * page_tokens) {
-      share_pages<4>(score + begin, m, page_tokens, share + begin, partial);
+      share_pages<4>(score + begin, m, 0, page_tokens, share + begin, partial);
     }
     for (; begin < filled; begin += page_tokens) {
-      share_pages<1>(score + begin, m, seen - begin, share + begin, partial);
+      share_pages<1>(score + begin, m, 0, seen - begin, share + begin, partial);
     }
     // Others, which see more, may take these weights along.
     for (std::size_t s = filled; s < split_positions; ++s) share[s] = 0;
@@ -234,10 +244,10 @@ struct PairQueries {
   }
 
   /// What the positions of some pages weigh, rounded, and added to the partial sums. Of one page
-  /// the first `there` positions do, and the others nothing.
+  /// the positions from `hidden` on and before `there` do, and the others nothing.
   template <std::size_t Pages>
-  static void share_pages(const float* score, float m, std::size_t there, std::uint16_t* share,
-                          float (&partial)[page_tokens]) {
+  static void share_pages(const float* score, float m, std::size_t hidden, std::size_t there,
+                          std::uint16_t* share, float (&partial)[page_tokens]) {
     constexpr std::size_t page_registers = page_tokens / register_lanes;
     constexpr std::size_t registers = Pages * page_registers;
     FloatRegister weights[registers];
@@ -247,7 +257,10 @@ struct PairQueries {
     exponentials(weights);
     for_each_index<registers>([&](auto i) {
       BitsRegister words = to_bfloat16_register(weights[i]);
-      if constexpr (Pages == 1) words &= lanes_before(there, i * register_lanes);
+      if constexpr (Pages == 1) {
+        words &= lanes_before(there, i * register_lanes);
+        words &= ~lanes_before(hidden, i * register_lanes);
+      }
       *reinterpret_cast<HalvesInMemory*>(share + i * register_lanes) =
           __builtin_convertvector(words, HalfRegister);
       auto* const sum =
@@ -346,6 +359,7 @@ struct PairAttend {
   PagePart keys;            // [key_value_heads, head_dim / 2, page_tokens, 2]
   PagePart values;          // [key_value_heads, page_tokens / 2, head_dim, 2]
   std::uint16_t* attended;  // [rows, heads, head_dim]
+  std::size_t window = 0;   // AttentionReach's
 
   AttentionTiling tiling() const { return {batch.rows, shape.heads, shape.key_value_heads}; }
   std::size_t items() const { return tiling().items(); }
@@ -357,6 +371,7 @@ struct PairAttend {
     PairQueries some;
     some.rows = {batch, cut.first_row(item), cut.rows_of(item)};
     some.head_dim = shape.head_dim;
+    some.window = window;
     some.scale = scale;
     some.keys = part_after(keys, begin);
     some.values = part_after(values, begin);

@@ -6,6 +6,7 @@
 #include "gpu/llm/transformer/kernels/float32_exponential.hpp"
 #include "gpu/llm/transformer/kernels/host/attention_rows.hpp"
 #include "gpu/llm/transformer/kernels/kernels.hpp"
+#include "gpu/llm/transformer/kernels/row_kernels.hpp"
 #include "gpu/llm/transformer/kernels/tree_sum.hpp"
 
 namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
@@ -26,6 +27,7 @@ struct QueriesOfGroup {
 
   std::size_t count;
   std::size_t head_dim;
+  std::size_t first_position;  // that the row sees
   std::size_t context;
   float scale;
   const float* queries;        // [count, head_dim]
@@ -47,7 +49,7 @@ struct QueriesOfGroup {
         masses[head] = 0.0f;
         for (std::size_t d = 0; d < size; ++d) sums[head][d] = 0.0f;
       }
-      for (std::size_t first = 0; first < context; first += split_positions) {
+      for (std::size_t first = first_split(); first < context; first += split_positions) {
         if (context > split_positions) score_split(first);
         for (std::size_t head = 0; head < count; ++head) {
           add_split(head, first, largest[head], begin, size);
@@ -65,7 +67,7 @@ struct QueriesOfGroup {
   /// would take memory that grows with the text. Those of a single split stay where they are.
   void find_largest(float (&largest)[most]) {
     for (float& m : largest) m = -3.402823466e+38f;
-    for (std::size_t first = 0; first < context; first += split_positions) {
+    for (std::size_t first = first_split(); first < context; first += split_positions) {
       score_split(first);
       for (std::size_t head = 0; head < count; ++head) {
         const float m = largest_of_split(head, first);
@@ -74,13 +76,19 @@ struct QueriesOfGroup {
     }
   }
 
+  /// Where the first split begins that the row sees anything of.
+  std::size_t first_split() const { return first_position / split_positions * split_positions; }
+  /// Positions of a split that are before those that the row sees.
+  std::size_t hidden_of_split(std::size_t first) const {
+    return slots_before(first_position, first, split_positions);
+  }
   std::size_t positions_of_split(std::size_t first) const {
     return context - first < split_positions ? context - first : split_positions;
   }
 
   float largest_of_split(std::size_t head, std::size_t first) const {
     float m = -3.402823466e+38f;
-    for (std::size_t s = 0; s < positions_of_split(first); ++s) {
+    for (std::size_t s = hidden_of_split(first); s < positions_of_split(first); ++s) {
       m = scores[head][s] > m ? scores[head][s] : m;
     }
     return m;
@@ -123,10 +131,12 @@ struct QueriesOfGroup {
   void add_split(std::size_t head, std::size_t first, float largest, std::size_t begin,
                  std::size_t size) {
     const std::size_t positions = positions_of_split(first);
+    const std::size_t hidden = hidden_of_split(first);
     const float m = largest_of_split(head, first);
     float weights[split_positions];
     for (std::size_t s = 0; s < split_positions; ++s) {
-      weights[s] = s < positions ? float32_exponential(scores[head][s] - m) : 0.0f;
+      const bool is_seen = s >= hidden && s < positions;
+      weights[s] = is_seen ? float32_exponential(scores[head][s] - m) : 0.0f;
     }
     const float share = float32_exponential(m - largest);
     masses[head] = fused_multiply_add(tree_sum(weights), share, masses[head]);
@@ -202,6 +212,7 @@ struct TensorCoreAttend {
   PagePart keys;            // [key_value_heads], each as Elements have a head
   PagePart values;          // the same
   std::uint16_t* attended;  // [rows, heads, head_dim]
+  std::size_t window = 0;   // AttentionReach's
 
   std::size_t items() const { return batch.rows * shape.key_value_heads; }
 
@@ -213,6 +224,7 @@ struct TensorCoreAttend {
     QueriesOfGroup<Elements> some;
     some.head_dim = shape.head_dim;
     some.context = std::size_t{batch.positions[row]} + 1;
+    some.first_position = first_seen(some.context, window);
     some.scale = scale;
     some.pages = batch.page_table + batch.first_page[row];
     some.keys = part_after(keys, begin);

@@ -22,6 +22,7 @@ namespace {
 template <Arithmetic Named, class Step, class Elements, class Heads>
 struct OnHostThreads {
   static constexpr Arithmetic arithmetic = Named;
+  static constexpr std::size_t row_sums = gpu::row_sums;
   static const char* name() { return host_form_name(); }
   template <class Kernel>
   static void run(std::size_t items, const Kernel& kernel) {

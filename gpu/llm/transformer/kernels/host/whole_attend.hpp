@@ -6,7 +6,8 @@
 #include "gpu/llm/transformer/kernels/host/whole_rows.hpp"
 
 // Attention of `integer`: scores and sums of values are exact sums of whole numbers, and so is the
-// sum of what the positions of a split weigh as whole numbers. docs/arithmetic.md has the sequence.
+// sum of what the positions of a split weigh as whole numbers. docs/reference/arithmetic.md has the
+// sequence.
 
 namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
 

@@ -14,8 +14,9 @@ TEST_CASE("the model_type of config.json picks the architecture, and an unknown 
   for (const char* unknown : {"gpt2", "qwen2_moe", "qwen3_moe", "Qwen3", ""}) {
     INFO(unknown);
     folder.edit_json("config.json", [&](auto& config) { config["model_type"] = unknown; });
-    require_bad_input(load, {"config.json", "model_type", "\"" + std::string(unknown) + "\"",
-                             "computed here: \"llama\", \"phi3\", \"qwen2\", \"qwen3\""});
+    require_bad_input(load,
+                      {"config.json", "model_type", "\"" + std::string(unknown) + "\"",
+                       "computed here: \"llama\", \"phi3\", \"qwen2\", \"qwen3\", \"granite\""});
   }
   folder.edit_json("config.json", [](auto& config) { config["model_type"] = 3; });
   require_bad_input(load, {"config.json", "model_type"});

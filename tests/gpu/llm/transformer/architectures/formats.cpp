@@ -2,10 +2,14 @@
 #include <cstring>
 
 #include "gpu/llm/models/opened_model.hpp"
+#include "gpu/llm/transformer/architectures/gemma3.hpp"
+#include "gpu/llm/transformer/architectures/granite.hpp"
 #include "gpu/llm/transformer/architectures/llama.hpp"
+#include "gpu/llm/transformer/architectures/olmo2.hpp"
 #include "gpu/llm/transformer/architectures/phi3.hpp"
 #include "gpu/llm/transformer/architectures/qwen2.hpp"
 #include "gpu/llm/transformer/architectures/qwen3.hpp"
+#include "gpu/llm/transformer/architectures/smollm3.hpp"
 #include "gpu/llm/transformer/transformer.hpp"
 #include "tests/gpu/llm/transformer/architectures/decoder_gguf.hpp"
 #include "tests/gpu/llm/transformer/architectures/expected_logits.hpp"
@@ -49,11 +53,47 @@ std::uint64_t hash_of(const std::vector<float>& logits) {
   return hash;
 }
 
-/// The configuration of a fixture, from its folder.
+/// A fixture's config.json, or one that llama.cpp can have, too: SmolLM3 leaves out the rotation of
+/// every fourth layer, and Gemma 3 has a window in all but every sixth.
+nlohmann::json document_of(const std::string& fixture) {
+  const auto read = [](const char* name) {
+    return read_json_file(fixtures / name / "config.json");
+  };
+  if (fixture == "smollm3_of_four") {
+    auto document = read("smollm3");
+    document["num_hidden_layers"] = 4;
+    document.erase("layer_types");
+    document["no_rope_layer_interval"] = 4;
+    document.erase("no_rope_layers");
+    return document;
+  }
+  if (fixture == "gemma3_of_gguf") {
+    auto document = read("gemma3");
+    document["num_hidden_layers"] = 7;
+    document["sliding_window"] = 7;
+    document["query_pre_attn_scalar"] = 16;
+    document.erase("layer_types");
+    return document;
+  }
+  return read(fixture.c_str());
+}
+
+/// The configuration of a fixture.
 template <class Model>
 DecoderConfig config_of(const std::string& fixture) {
-  const auto document = read_json_file(fixtures / fixture / "config.json");
+  // A file's text has whole numbers without a sign.
+  const auto document = nlohmann::json::parse(document_of(fixture).dump());
   return Model::configuration(JsonObject(document, "config.json"));
+}
+
+/// The general.architecture of a model's files.
+template <class Model>
+std::string gguf_architecture() {
+  if constexpr (requires { Model::gguf_architecture; }) {
+    return Model::gguf_architecture;
+  } else {
+    return Model::model_type;
+  }
 }
 
 std::vector<float> in_gguf_order(const std::string& name, const FormulaTensors::Made& made,
@@ -67,9 +107,12 @@ std::vector<float> in_gguf_order(const std::string& name, const FormulaTensors::
 template <class Model>
 void add_float32_tensors(GgufBytes& file, const DecoderConfig& config) {
   for (const auto& [name, made] : tensors_of<Model>(config)) {
-    add_gguf_tensor(
-        file, gguf_name(name, Model::model_type), made.shape, 0,
-        bytes_of_values(in_gguf_order(name, made, Model::gguf_pairs_neighbours, config.head_dim)));
+    auto values = in_gguf_order(name, made, Model::gguf_pairs_neighbours, config.head_dim);
+    // As convert_hf_to_gguf.py writes them.
+    if (config.norms_are_differences && made.shape.size() == 1)
+      for (float& w : values) w += 1.0f;
+    add_gguf_tensor(file, gguf_name(name, gguf_architecture<Model>()), made.shape, 0,
+                    bytes_of_values(values));
   }
 }
 
@@ -82,14 +125,14 @@ void require_same_logits(const std::string& fixture,
   auto config = config_of<Model>(fixture);
   // GGUF has it as a float32.
   const ModelFolder folder("untied_float32");
-  folder.write("config.json", read_bytes(fixtures / fixture / "config.json"));
+  folder.write("config.json", document_of(fixture).dump());
   folder.edit_json("config.json", [&](auto& json) {
     config.rms_norm_eps = static_cast<double>(static_cast<float>(config.rms_norm_eps));
     json["rms_norm_eps"] = config.rms_norm_eps;
   });
   folder.write("generation_config.json", "{}");
   write_safetensors(folder.path(), tensors_of<Model>(config));
-  auto gguf = gguf_of<Model>(config, Model::model_type);
+  auto gguf = gguf_of<Model>(config, gguf_architecture<Model>());
   if (add) add(gguf);
   add_float32_tensors<Model>(gguf, config);
   folder.write("model.gguf", gguf.bytes());
@@ -156,6 +199,30 @@ TEST_CASE("a model has the same bits from a folder and from GGUF", "[architectur
       Phi3::configuration(JsonObject(document, "config.json"), RopeFactors::of_long_texts);
   require_same_logits<Phi3>("phi3_short", longrope(others, of_long.rope_factors),
                             RopeFactors::of_long_texts);
+}
+
+TEST_CASE("a family's own parts have the same bits from a folder and from GGUF",
+          "[architecture][gguf]") {
+  const auto number = [](GgufBytes& file, const char* key, std::uint32_t value) {
+    file.add(key, gguf_type::uint32, little_endian(value));
+  };
+  const auto real = [](GgufBytes& file, const char* key, float value) {
+    file.add(key, gguf_type::float32, little_endian(value));
+  };
+  require_same_logits<SmolLM3>("smollm3_of_four");
+  require_same_logits<Olmo2>("olmo2");
+  require_same_logits<Granite>("granite", [&](GgufBytes& file) {
+    real(file, "granite.attention.scale", 0.5f);
+    real(file, "granite.embedding_scale", 3.0f);
+    real(file, "granite.residual_scale", 0.375f);
+    real(file, "granite.logit_scale", 1.5f);
+  });
+  require_same_logits<Gemma3>("gemma3_of_gguf", [&](GgufBytes& file) {
+    number(file, "gemma3.attention.sliding_window", 7);
+    real(file, "gemma3.rope.freq_base_swa", 100.0f);
+    file.add_text("gemma3.rope.scaling.type", "linear");
+    real(file, "gemma3.rope.scaling.factor", 4.0f);
+  });
 }
 
 TEST_CASE("Llama's scaled frequencies come from the tensor of factors in GGUF",

@@ -3,10 +3,15 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
+#include "gpu/llm/transformer/architectures/gemma3.hpp"
+#include "gpu/llm/transformer/architectures/granite.hpp"
 #include "gpu/llm/transformer/architectures/llama.hpp"
+#include "gpu/llm/transformer/architectures/mistral.hpp"
+#include "gpu/llm/transformer/architectures/olmo2.hpp"
 #include "gpu/llm/transformer/architectures/phi3.hpp"
 #include "gpu/llm/transformer/architectures/qwen2.hpp"
 #include "gpu/llm/transformer/architectures/qwen3.hpp"
+#include "gpu/llm/transformer/architectures/smollm3.hpp"
 #include "gpu/llm/transformer/transformer.hpp"
 #include "tests/gpu/llm/transformer/architectures/expected_logits.hpp"
 #include "tests/gpu/llm/transformer/architectures/formula_tensors.hpp"
@@ -61,8 +66,12 @@ Case long_phi3() {
 }
 
 std::vector<Case> cases() {
-  return {case_of<Llama>("llama_tied"), case_of<Llama>("llama3_scaled"), case_of<Qwen2>("qwen2"),
-          case_of<Qwen3>("qwen3"),      case_of<Phi3>("phi3_short"),     long_phi3()};
+  return {
+      case_of<Llama>("llama_tied"),    case_of<Llama>("llama3_scaled"), case_of<Qwen2>("qwen2"),
+      case_of<Qwen3>("qwen3"),         case_of<Phi3>("phi3_short"),     long_phi3(),
+      case_of<Phi3>("phi3_partial"),   case_of<Gemma3>("gemma3"),       case_of<Mistral>("mistral"),
+      case_of<Ministral>("ministral"), case_of<SmolLM3>("smollm3"),     case_of<Olmo2>("olmo2"),
+      case_of<Olmo3>("olmo3"),         case_of<Granite>("granite")};
 }
 
 /// What a wrong program would compute: the right one with another configuration or other weights.
@@ -106,6 +115,88 @@ FormulaTensors::Edit rows_not_put_back(const std::string& part, std::size_t inpu
         neighbours_from_halves(std::vector<float>(values.begin(), end), inputs, head_dim);
     std::copy(permuted.begin(), permuted.end(), values.begin());
   };
+}
+
+using Rotation = LayerAttention::Rotation;
+
+/// Every layer's attention changed.
+std::function<void(DecoderConfig&)> each_layer(const std::function<void(LayerAttention&)>& change) {
+  return [=](DecoderConfig& config) {
+    for (auto& layer : config.layer_attention) change(layer);
+  };
+}
+
+/// What could go wrong with what a family has of its own.
+std::vector<Defect> defects_of_variant(const std::string& name) {
+  const Defect wider{"a window of one token more",
+                     each_layer([](auto& layer) { layer.window += layer.window == 0 ? 0 : 1; }),
+                     {}};
+  const Defect narrower{"a window of one token less",
+                        each_layer([](auto& layer) { layer.window -= layer.window == 0 ? 0 : 1; }),
+                        {}};
+  const Defect none{"no window", each_layer([](auto& layer) { layer.window = 0; }), {}};
+  const auto norms_after_exchanged =
+      Defect{"norms after the blocks exchanged", {}, take_other("post_feed", "post_att", 0)};
+  if (name == "gemma3") {
+    return {wider,
+            narrower,
+            none,
+            norms_after_exchanged,
+            {"the windows' base is the other", [](auto& c) { c.local_rope_theta = 1000.0; }, {}},
+            {"all layers rotate alike",
+             each_layer([](auto& layer) { layer.rotation = Rotation::usual; }),
+             {}},
+            {"scaling left out", [](auto& c) { c.rope_factors.clear(); }, {}},
+            {"norms without 1", [](auto& c) { c.norms_are_differences = false; }, {}},
+            {"embeddings not scaled", [](auto& c) { c.embedding_scale = 1.0; }, {}},
+            {"scores scaled by the head", [](auto& c) { c.attention_scale = 0.0; }, {}},
+            {"the feed-forward's norms exchanged", {}, take_other("pre_feed", "post_feed", 0)}};
+  }
+  if (name == "mistral") return {wider, narrower, none};
+  if (name == "ministral") {
+    return {wider,
+            narrower,
+            none,
+            {"the other layers slide",
+             [](auto& c) { std::swap(c.layer_attention[0], c.layer_attention[1]); },
+             {}}};
+  }
+  if (name == "smollm3") {
+    return {
+        {"all layers rotate", [](auto& c) { c.layer_attention.clear(); }, {}},
+        {"no layer rotates", each_layer([](auto& layer) { layer.rotation = Rotation::none; }), {}},
+        {"the other layers rotate",
+         [](auto& c) {
+           std::rotate(c.layer_attention.begin(), c.layer_attention.begin() + 1,
+                       c.layer_attention.end());
+         },
+         {}}};
+  }
+  if (name == "olmo2" || name == "olmo3") {
+    std::vector<Defect> defects{
+        norms_after_exchanged,
+        {"no norm of queries",
+         {},
+         [](const std::string& tensor, auto& values) {
+           if (contains(tensor, "q_norm")) std::fill(values.begin(), values.end(), 1.0f);
+         }},
+        {"the keys' norm is the queries'", {}, take_other("k_norm", "q_norm", 0)}};
+    if (name == "olmo2") return defects;
+    for (const auto& each : {wider, narrower, none}) defects.push_back(each);
+    defects.push_back({"layers that slide scaled as well",
+                       each_layer([](auto& layer) { layer.rotation = Rotation::usual; }),
+                       {}});
+    defects.push_back({"factors left out", [](auto& c) { c.rope_factors.clear(); }, {}});
+    defects.push_back({"magnitude left out", [](auto& c) { c.rope_magnitude = 1.0; }, {}});
+    return defects;
+  }
+  if (name == "granite") {
+    return {{"embeddings not multiplied", [](auto& c) { c.embedding_scale = 1.0; }, {}},
+            {"scores scaled by the head", [](auto& c) { c.attention_scale = 0.0; }, {}},
+            {"blocks not multiplied", [](auto& c) { c.residual_scale = 1.0; }, {}},
+            {"logits not divided", [](auto& c) { c.logits_divisor = 1.0; }, {}}};
+  }
+  return {};
 }
 
 std::vector<Defect> defects_of(const std::string& name, const DecoderConfig& config) {
@@ -155,6 +246,21 @@ std::vector<Defect> defects_of(const std::string& name, const DecoderConfig& con
          }});
     defects.push_back({"factors left out", [](auto& c) { c.rope_factors.clear(); }, {}});
     defects.push_back({"magnitude left out", [](auto& c) { c.rope_magnitude = 1.0; }, {}});
+    if (name == "phi3_partial") {
+      defects.push_back({"less of a head rotates",
+                         [](auto& c) {
+                           c.rotary_dim = 10;
+                           c.rope_factors.pop_back();
+                         },
+                         {}});
+      defects.push_back({"heads rotated whole",
+                         [](auto& c) {
+                           c.rotary_dim = 0;
+                           c.rope_factors.resize(8, 1.75);
+                         },
+                         {}});
+      return defects;
+    }
     defects.push_back({"the other factors",
                        [=](auto& c) {
                          const auto folder = name == "phi3_short" ? "phi3_long" : "phi3_short";
@@ -207,6 +313,7 @@ std::vector<Defect> defects_of(const std::string& name, const DecoderConfig& con
     defects.push_back({"no bias of keys", {}, zero("k_proj.bias")});
     defects.push_back({"no bias of values", {}, zero("v_proj.bias")});
   }
+  for (const auto& each : defects_of_variant(name)) defects.push_back(each);
   if (name == "qwen3") {
     defects.push_back({"the keys' norm is the queries'", {}, take_other("k_norm", "q_norm", 0)});
   }

@@ -1,4 +1,4 @@
-// The `bfloat16-pairs` arithmetic of docs/arithmetic.md once more: what it shares with
+// The `bfloat16-pairs` arithmetic of docs/reference/arithmetic.md once more: what it shares with
 // `tensor-core` is PlainTensorCore's, its own sums are written out here. Only add_pair
 // (gpu/device/bfloat16_pairs.hpp, which the probe and its tests hold against instructions and exact
 // sums) and the exponential are production's.

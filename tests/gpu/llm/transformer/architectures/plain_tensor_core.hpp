@@ -1,6 +1,6 @@
-// The `tensor-core` arithmetic of docs/arithmetic.md once more, sequence by sequence and without
-// cache, pages, tiles or vectors: what the kernels are compared with bit for bit, and where a
-// defect is planted to show that the comparison would see it. Only one step of the tensor core
+// The `tensor-core` arithmetic of docs/reference/arithmetic.md once more, sequence by sequence and
+// without cache, pages, tiles or vectors: what the kernels are compared with bit for bit, and where
+// a defect is planted to show that the comparison would see it. Only one step of the tensor core
 // (gpu/device/tensor_core.hpp, which has golden vectors) and the exponential are production's.
 #pragma once
 

@@ -79,7 +79,7 @@ RowBits plainly(const PairCase& shape, PairDefect defect = PairDefect::none) {
 
 }  // namespace
 
-TEST_CASE("bfloat16-pairs logits are the sequences of docs/arithmetic.md, bit for bit",
+TEST_CASE("bfloat16-pairs logits are the sequences of docs/reference/arithmetic.md, bit for bit",
           "[bfloat16-pairs][long]") {
   for (const PairCase& shape : {
            long_inputs, several_splits,

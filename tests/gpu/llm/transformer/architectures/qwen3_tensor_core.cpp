@@ -76,7 +76,7 @@ Rows written_out(const Case& shape, TensorCoreDefect defect = TensorCoreDefect::
 
 }  // namespace
 
-TEST_CASE("tensor-core logits are the sequences of docs/arithmetic.md, bit for bit",
+TEST_CASE("tensor-core logits are the sequences of docs/reference/arithmetic.md, bit for bit",
           "[tensor-core][long]") {
   for (const Case& shape : {
            long_rows, long_text, Case{21, 35, 6, 3, 18, 2, 40},  // nothing a multiple of anything

@@ -197,4 +197,107 @@ TEST_CASE("a fork shares states up to the nearest checkpoint and replays what is
   CHECK_THROWS_AS(cache.fork(152), Bug);
 }
 
+TEST_CASE("a cache is cut back to whole pages that others hold, and each page counts once",
+          "[cache]") {
+  const auto pool = std::make_shared<PagePool>(small);
+  const std::size_t page = pool->page_bytes();
+  const auto account = std::make_shared<CacheAccount>();
+  const auto held_is = [&](std::size_t pages) {
+    CHECK(used(*pool) == pages);
+    CHECK(account->held() == pages * page);
+  };
+  PagedCache prompt(pool);
+  prompt.count_in(account);
+  extend(prompt, 20, 0);
+  held_is(2);
+  const auto record = prompt.fork(20);
+  auto& x = dynamic_cast<PagedCache&>(*record);
+  CHECK(x.bytes_to_reach(20) == 0);
+  CHECK(x.bytes_to_reach(21) == page);
+  CHECK(x.bytes_to_reach(100) == 6 * page);
+  extend(x, 100, 1);
+  held_is(8);
+  // The proposal shares three pages, and copies the last of them when it goes on.
+  const auto proposal = x.fork(40);
+  auto& y = dynamic_cast<PagedCache&>(*proposal);
+  held_is(8);
+  CHECK(y.bytes_to_reach(41) == page);
+  extend(y, 41, 1);
+  held_is(9);
+  const auto number = x.number();
+  x.drop_unshared();
+  CHECK(x.length() == 32);
+  CHECK(x.number() != number);
+  held_is(4);
+  x.drop_unshared();
+  CHECK(x.length() == 32);
+  // What its proposal holds is not given back by it.
+  x.drop_own();
+  CHECK(x.length() == 16);
+  CHECK(x.pages().size() == 1);
+  held_is(4);
+  y.drop_own();
+  CHECK(y.length() == 16);
+  held_is(2);
+  prompt.drop_own();
+  CHECK(prompt.length() == 20);
+  extend(x, 33, 0);
+  held_is(4);
+  CHECK(account->most_held() == 9 * page);
+  // Pages that were taken for tokens which were not computed are given back too.
+  std::vector<PagedCache::PageCopy> copies;
+  x.reserve(80, copies);
+  held_is(6);
+  x.drop_unshared();
+  CHECK(x.length() == 16);
+  held_is(2);
+}
+
+TEST_CASE("a cache with states is cut back to a checkpoint", "[cache][recurrent]") {
+  const auto pool = std::make_shared<PagePool>(small);
+  const auto states = std::make_shared<PagePool>(ArraysLayout{1, 16, 0}, std::size_t{1});
+  const auto account = std::make_shared<CacheAccount>();
+  const auto append = [](PagedCache& cache, std::size_t tokens) {
+    const std::vector<TokenId> replayed(cache.to_replay().begin(), cache.to_replay().end());
+    std::vector<TokenId> text = replayed;
+    text.resize(text.size() + tokens, 3);
+    std::vector<PagedCache::PageCopy> copies;
+    const std::size_t before = cache.bytes_to_reach(cache.length() + tokens);
+    cache.reserve(cache.length() + tokens, copies);
+    cache.reserve_states(cache.length() + tokens, copies);
+    cache.hold(text);
+    return before;
+  };
+  const auto held_is = [&](std::size_t pages, std::size_t its_states) {
+    CHECK(used(*pool) == pages);
+    CHECK(used(*states) == its_states);
+    CHECK(account->held() == pages * pool->page_bytes() + its_states * states->page_bytes());
+  };
+  PagedCache prompt(pool, states);
+  prompt.count_in(account);
+  append(prompt, 70);
+  held_is(5, 2);
+  const auto record = prompt.fork(70);
+  auto& x = dynamic_cast<PagedCache&>(*record);
+  // Five pages to 150 tokens, a copy of the prompt's last and of its last state, and one more.
+  CHECK(append(x, 80) == 6 * pool->page_bytes() + 2 * states->page_bytes());
+  held_is(11, 4);
+  const auto proposal = x.fork(140);
+  auto& y = dynamic_cast<PagedCache&>(*proposal);
+  append(y, 1);
+  held_is(12, 5);
+  x.drop_unshared();
+  CHECK(x.length() == 128);
+  CHECK(x.computed() == 128);
+  CHECK(x.to_replay().empty());
+  held_is(10, 4);
+  y.drop_own();
+  CHECK(y.length() == 64);
+  x.drop_own();
+  CHECK(x.length() == 64);
+  held_is(5, 2);
+  CHECK(append(x, 30) == 2 * pool->page_bytes() + states->page_bytes());
+  held_is(7, 3);
+}
+
 }  // namespace tempera::gpu

@@ -1,5 +1,6 @@
-// Recurrent layers and gated attention, each form against the sequences of docs/arithmetic.md
-// written out once more: one memory [key, value] for each head, one token after the other.
+// Recurrent layers and gated attention, each form against the sequences of
+// docs/reference/arithmetic.md written out once more: one memory [key, value] for each head, one
+// token after the other.
 #include <cmath>
 #include <cstring>
 

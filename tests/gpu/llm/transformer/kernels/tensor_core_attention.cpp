@@ -147,7 +147,7 @@ class Inputs {
 
 }  // namespace
 
-TEST_CASE("tensor-core attention is the sequences of docs/arithmetic.md, bit for bit",
+TEST_CASE("tensor-core attention is the sequences of docs/reference/arithmetic.md, bit for bit",
           "[tensor-core][long]") {
   const Inputs inputs;
   const Result expected = inputs.written_out(TensorCoreDefect::none);

@@ -1,0 +1,54 @@
+#include "gpu/llm/transformer/architectures/mistral.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "base/error.hpp"
+#include "gpu/llm/transformer/architectures/rope_scaling.hpp"
+
+namespace tempera::gpu {
+
+namespace {
+
+DecoderConfig read(const JsonObject& json, const char* model_type) {
+  require_text(json, "model_type", model_type);
+  auto config = read_decoder_config(json, {});
+  const auto rope = read_rope(json, {"yarn"});
+  config.rope_theta = rope.theta;
+  if (rope.scaling) {
+    auto scaling = yarn_scaling(*rope.scaling, rope.theta, config.head_dim);
+    config.rope_factors = std::move(scaling.factors);
+    config.rope_magnitude = scaling.magnitude;
+  }
+  return config;
+}
+
+std::size_t window_of(const JsonObject& json) {
+  const std::string key = "sliding_window";
+  return json.has(key) ? json.whole_number(key, 0, UINT32_MAX) : 0;
+}
+
+}  // namespace
+
+DecoderConfig Mistral::configuration(const JsonObject& given) {
+  const auto document = with_defaults(given, defaults);
+  const JsonObject json(document, given.where());
+  auto config = read(json, model_type);
+  if (json.has("layer_types")) {
+    throw BadInput(json.where(), "\"layer_types\" is given, which no model of \"mistral\" has",
+                   "remove it, or use the config.json that belongs to these weights");
+  }
+  set_windows(config, std::vector<bool>(config.num_hidden_layers, true), window_of(json));
+  return config;
+}
+
+DecoderConfig Ministral::configuration(const JsonObject& given) {
+  const auto document = with_defaults(given, defaults);
+  const JsonObject json(document, given.where());
+  auto config = read(json, model_type);
+  const std::size_t layers = config.num_hidden_layers;
+  set_windows(config, read_sliding_layers(json, layers, std::vector<bool>(layers, true)),
+              window_of(json));
+  return config;
+}
+
+}  // namespace tempera::gpu

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "base/json_document.hpp"
+
+namespace tempera::gpu {
+
+/// Scaled rotary positions, as RotaryAngles has them.
+struct RopeScaling {
+  std::vector<double> factors;
+  double magnitude = 1.0;
+};
+
+/// Every position divided by the scaling's `factor`.
+RopeScaling linear_scaling(const JsonObject& scaling, std::size_t rotary_dim);
+
+/// YaRN (Peng et al. 2023), as transformers computes it: frequencies that turn more than beta_fast
+/// times in an original text are kept, those that turn less than beta_slow times are divided by
+/// `factor`, and between them there is a ramp over their index.
+/// @throw BadInput naming file, key and remedy
+RopeScaling yarn_scaling(const JsonObject& scaling, double theta, std::size_t rotary_dim);
+
+}  // namespace tempera::gpu

@@ -1,0 +1,100 @@
+#pragma once
+
+#include "gpu/llm/transformer/kernels/recurrent_kernels.hpp"
+#include "gpu/llm/transformer/kernels/row_kernels.hpp"
+#include "gpu/llm/transformer/kernels/variant_kernels.hpp"
+
+// The steps of VariantKernels that are one loop over a row: call operator()(row). Sums: how many
+// partial sums the arithmetic has of the squares of a row; Stored: as in recurrent_kernels.hpp.
+
+namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
+
+/// x · Φ(x), Φ by its tanh: gelu(x) = x (1 + tanh u) / 2 = x / (1 + exp(-2u)).
+TEMPERA_HOST_DEVICE inline float tanh_gelu(float x) {
+  constexpr float twice_root = 0x1.988454p+0f;  // 2 sqrt(2 / π)
+  const float u = fused_multiply_add(0.044715f * (x * x), x, x);
+  return x / (1.0f + float32_exponential(-(twice_root * u)));
+}
+
+/// What normalises a row.
+template <std::size_t Sums>
+TEMPERA_HOST_DEVICE inline float norm_factor(const float* row, std::size_t size, float epsilon) {
+  return 1.0f / sqrtf(sum_of_squares<Sums>(row, size) / static_cast<float>(size) + epsilon);
+}
+
+struct ScaleRow {
+  float* values;  // [rows, size]
+  std::size_t size;
+  float factor;
+
+  TEMPERA_HOST_DEVICE void operator()(std::size_t row) const {
+    for (std::size_t i = 0; i < size; ++i) values[row * size + i] *= factor;
+  }
+};
+
+template <class Stored>
+struct TakeRow {
+  const float* states;  // [rows, size]
+  std::size_t size;
+  Stored* inputs;  // [rows, size]
+
+  TEMPERA_HOST_DEVICE void operator()(std::size_t row) const {
+    for (std::size_t i = row * size; i < (row + 1) * size; ++i) write_input(states[i], inputs[i]);
+  }
+};
+
+template <class Stored>
+struct GateByGelu {
+  const float* gate_up;  // [rows, row_floats]
+  std::size_t row_floats;
+  std::size_t up_begin;
+  std::size_t out;
+  Stored* gated;  // [rows, out]
+
+  TEMPERA_HOST_DEVICE void operator()(std::size_t row) const {
+    const float* gate = gate_up + row * row_floats;
+    for (std::size_t o = 0; o < out; ++o) {
+      write_input(tanh_gelu(gate[o]) * gate[up_begin + o], gated[row * out + o]);
+    }
+  }
+};
+
+template <std::size_t Sums>
+struct NormalizePart {
+  float* part;  // [rows, row_floats]
+  std::size_t row_floats;
+  std::size_t size;
+  const float* weight;  // [size]
+  float epsilon;
+
+  TEMPERA_HOST_DEVICE void operator()(std::size_t row) const {
+    float* const x = part + row * row_floats;
+    const float factor = norm_factor<Sums>(x, size, epsilon);
+    for (std::size_t i = 0; i < size; ++i) x[i] = weight[i] * (x[i] * factor);
+  }
+};
+
+template <std::size_t Sums>
+struct AddBranch {
+  const float* branch;  // [rows, size]
+  BranchEnd end;
+  std::size_t size;
+  float* states;  // [rows, size]
+
+  TEMPERA_HOST_DEVICE void operator()(std::size_t row) const {
+    const float* const x = branch + row * size;
+    float* const target = states + row * size;
+    if (end.norm == nullptr) {
+      for (std::size_t i = 0; i < size; ++i) {
+        target[i] = fused_multiply_add(x[i], end.factor, target[i]);
+      }
+      return;
+    }
+    const float factor = norm_factor<Sums>(x, size, end.epsilon);
+    for (std::size_t i = 0; i < size; ++i) {
+      target[i] = fused_multiply_add(end.norm[i] * (x[i] * factor), end.factor, target[i]);
+    }
+  }
+};
+
+}  // namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET

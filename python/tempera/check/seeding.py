@@ -1,0 +1,113 @@
+"""Seeds that a step gives to its own generators.
+
+A generator that is seeded within a step of a kernel draws the same numbers in every step: it is its own from then on, which
+its real draws answer, until the path ends. A whole program is run once, and the seed that it begins with is its user's: it
+is left out and reported. Beginning one stream twice is refused, for its draws would be those again.
+"""
+from . import lab
+
+is_whole = False  # whether what runs is a whole program
+own = {}  # by id: generators that draw their own stream until the path ends
+drawn = {}  # by id: how often a generator has been answered on this path
+fresh = {}  # by id: generators that this path has made
+_saved = {}  # by id: how often it had been when its state was last asked for
+_kept = {}  # by id: the state in which the path found a generator, and how to put it back there
+_streams = {}  # by kind and seed: the generator that began it, and where
+_reported = set()
+report = None  # told of each seed once: its text, and its place
+
+
+def begin():
+    """A path begins."""
+    end()
+    drawn.clear()
+    _saved.clear()
+    fresh.clear()
+    _streams.clear()
+
+
+def end():
+    """Puts the generators back that the path has seeded."""
+    while _kept:
+        _kept.popitem()[1][1]()
+    own.clear()
+
+
+def keep(generator, kind, plain):
+    """How to put a generator back that was there before the path: gives its plain state, and what puts it back.
+
+    Returns None for one that this path has made. kind: its own class, whose get_state and set_state are the real ones.
+    """
+    if id(generator) in fresh:
+        return None
+
+    def kept():
+        state = kind.get_state(generator)
+        return plain(state), lambda: kind.set_state(generator, state)
+
+    return kept
+
+
+def give(generator, kind, seed, text, keep=None):
+    """A step seeds a generator; whether it is to be seeded.
+
+    `kind` and `seed` tell the streams apart; keep() gives the state of a generator that outlives the path, and what puts it
+    back there.
+    """
+    _say(text)
+    if not is_whole:
+        _make_own(generator, keep)
+        return True
+    key = kind, repr(seed)
+    first, place = _streams.get(key, (None, ""))
+    if first is not None and id(first) in drawn:
+        raise lab.Refused(f"{text} at {lab.address()} begins the stream again that was begun at {place}: its draws are those "
+                          "again, and not independent of them (tempera.check)")
+    _streams[key] = generator, lab.address()
+    drawn.pop(id(generator), None)
+    return False
+
+
+def save(generator):
+    """A step asks for the state of a generator."""
+    _saved[id(generator)] = drawn.get(id(generator), 0)
+
+
+def put(generator, state, now, text, keep=None):
+    """A step puts a generator into a state; whether it is to be put there. `now` is the state that it is in."""
+    if state != _kept.get(id(generator), (now,))[0]:
+        if id(generator) not in own:
+            _say(text)
+            _make_own(generator, keep)
+        return True
+    if id(generator) in own:
+        if id(generator) in _kept:
+            del own[id(generator)]  # back from its own stream
+        return True
+    if drawn.get(id(generator), 0) > _saved.get(id(generator), 0):
+        raise lab.Refused(f"{text} at {lab.address()} puts back a generator that has drawn since: its draws would be those "
+                          "again (tempera.check)")
+    return False
+
+
+def forget(generator):
+    """A step seeds a generator by chance."""
+    own.pop(id(generator), None)
+
+
+def _make_own(generator, keep):
+    if keep is not None and id(generator) not in _kept:
+        _kept[id(generator)] = keep()
+    own[id(generator)] = generator
+
+
+def _say(text):
+    told = text, lab.address()
+    if report is not None and told not in _reported:
+        _reported.add(told)
+        report(*told)
+
+
+def short(value):
+    text = repr(value)
+    return text if len(text) < 40 else text[:37] + "..."

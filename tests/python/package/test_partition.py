@@ -1,0 +1,144 @@
+"""log Z with intervals, beside exact sums over finite models."""
+import json
+import math
+import random
+import warnings
+from fractions import Fraction
+
+import pytest
+from conftest import PROMPT, TREE, WORKED_SUM, command
+
+import tempera
+from tempera import exact, partition
+
+numpy = pytest.importorskip("numpy")
+
+
+def exact_log_z(name, horizon, power):
+    law = exact.FiniteModel.open(TREE / f"toy_models/{name}.json").base_law(horizon)
+    return math.log(sum(Fraction(p) ** power for p in law.values()))
+
+
+def naive_interval(kept, proposals, confidence):
+    """The same two tests, each tail summed in fractions, on a grid of shares."""
+    tail = (1 - confidence) / 2
+
+    def at_least(n, share):
+        return sum(Fraction(math.comb(n, j)) * share**j * (1 - share) ** (n - j) for j in range(kept, n + 1))
+
+    grid = [Fraction(i, 1000) for i in range(1001)]
+    low = max((share for share in grid if at_least(proposals, share) <= tail), default=0)
+    high = min((share for share in grid if 1 - at_least(proposals - 1, share) <= tail), default=1)
+    return low, high
+
+
+@pytest.mark.parametrize(("kept", "proposals"), [(1, 1), (1, 7), (3, 9), (5, 40), (8, 8)])
+def test_the_interval_of_a_share_is_that_of_its_two_tests(kept, proposals):
+    _, low, high = partition.rejection_share(kept, proposals, 0.9)
+    naive_low, naive_high = naive_interval(kept, proposals, 0.9)
+    assert naive_low <= low <= naive_low + Fraction(1, 1000)
+    assert naive_high - Fraction(1, 1000) <= high <= naive_high
+
+
+def test_the_share_has_no_bias_and_its_interval_covers():
+    dice = random.Random(4)
+    z, answers, runs = 0.3, 4, 4000
+    shares, covered = [], 0
+    for _ in range(runs):
+        proposals = kept = 0
+        while kept < answers:
+            proposals += 1
+            kept += dice.random() < z
+        share, low, high = partition.rejection_share(answers, proposals, 0.9)
+        shares.append(share)
+        covered += low <= z <= high
+    spread = numpy.std(shares) / math.sqrt(runs)
+    assert abs(numpy.mean(shares) - z) < 5 * spread
+    assert abs(answers * runs / sum((answers - 1) / s + 1 for s in shares) - z) < 5 * spread
+    assert covered >= 0.9 * runs - 5 * math.sqrt(0.09 * runs)
+
+
+@pytest.mark.parametrize(("name", "horizon", "power"), [("bimodal", 3, 4), ("unequal_lengths", 3, 2), ("late_payoff", 3, 3)])
+def test_exact_rejection_and_the_ladder_give_log_z(tmp_path, name, horizon, power):
+    file = TREE / f"toy_models/{name}.json"
+    aim = exact_log_z(name, horizon, power)
+    command("sample", "", "--model", file, "--sampler", "exact-rejection", "--powers", power, "--horizon", horizon, "--samples", 400, "--seed", 2,
+            "--out", tmp_path / "exact")  # fmt: skip
+    (row,) = tempera.RunFolder(tmp_path / "exact").log_partition(confidence=0.999)
+    assert (row.method, row.power, row.id) == ("rejection", power, None)
+    assert row.low <= aim <= row.high and row.low < row.log_z < row.high
+    ladder = [1.0, *(float(a) for a in numpy.linspace(1, power, 5)[1:])]
+    command("sample", "", "--model", file, "--powers", ",".join(map(str, ladder)), "--horizon", horizon, "--block", horizon, "--rounds", 60,
+            "--samples", 40, "--seed", 2, "--out", tmp_path / "ladder")  # fmt: skip
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        rows = tempera.RunFolder(tmp_path / "ladder").log_partition(confidence=0.999)
+    assert [row.power for row in rows] == ladder and rows[0].log_z == rows[0].low == rows[0].high == 0
+    assert rows[-1].low - 0.02 <= aim <= rows[-1].high + 0.02  # what 60 rounds leave of the start
+    assert all(row.high - row.low < 0.5 for row in rows)
+    assert abs(rows[-1].thermodynamic - aim) < 0.2
+
+
+def test_stones_and_errors_are_those_of_their_formulas():
+    dice = numpy.random.default_rng(3)
+    powers = [1.0, 1.5, 3.0]
+    chains = dice.normal(-4, 1, size=(6, 7, 3))
+    found, errors = partition.stepping_stones(chains, powers)
+
+    def naive(some):
+        total, steps = 0.0, [0.0]
+        for rung in range(2):
+            step = powers[rung + 1] - powers[rung]
+            total += math.log(sum(math.exp(step * value) for chain in some for value in chain[:, rung]) / (len(some) * 7))
+            steps.append(total)
+        return steps
+
+    assert numpy.allclose(found, naive(chains), atol=1e-12)
+    without = [naive([chain for j, chain in enumerate(chains) if j != i])[2] for i in range(6)]
+    middle = sum(without) / 6
+    assert math.isclose(errors[2], math.sqrt(5 / 6 * sum((one - middle) ** 2 for one in without)), rel_tol=1e-9)
+
+
+def test_integration_of_a_normal_log_p0_is_exact():
+    """log p0 normal with mean m + v (α − 1) at power α has log Z = (α − 1) m + (α − 1)² v / 2, which the rule has without a rest."""
+    dice = numpy.random.default_rng(5)
+    powers, draws = [1.0, 1.4, 2.0], 20000
+    chains = numpy.stack([dice.normal(-9 + 2 * (a - 1), math.sqrt(2), size=(4, draws)) for a in powers], axis=2)
+    integral, errors, left = partition.thermodynamic(chains, powers)
+    for rung, power in enumerate(powers):
+        aim = -9 * (power - 1) + (power - 1) ** 2
+        assert abs(integral[rung] - aim) <= 5 * errors[rung] + 1e-12 and left[rung] < 0.02
+
+
+def test_a_ladder_that_has_not_mixed_is_warned_of():
+    dice = numpy.random.default_rng(5)
+    stuck = numpy.stack([dice.normal(-9, 1, size=(20, 50)), dice.normal(-30, 1, size=(20, 50))], axis=2)
+    with pytest.warns(partition.PartitionWarning, match="log Z at the power 2 is"):
+        partition.of_ladder(None, stuck, [1.0, 2.0])
+
+
+@pytest.mark.parametrize(("name", "horizon", "power"), [("four_state", 3, 2), ("unequal_lengths", 3, 2), ("late_payoff", 2, 3)])
+def test_the_minorization_is_above_the_exact_distance(name, horizon, power):
+    file = TREE / f"toy_models/{name}.json"
+    log_z = exact_log_z(name, horizon, power)
+    for start in exact.FiniteModel.open(file).base_law(horizon):
+        found = json.loads(command("exact", file, "--horizon", horizon, "--power", power, "--kernel", "fixed", "--start", start, "--steps", 40, "--json"))
+        assert len(found["tv"]) == 41
+        for moves, distance in enumerate(found["tv"]):
+            assert float(Fraction(distance)) <= partition.minorization(log_z, horizon, moves) + 1e-12
+
+
+def test_what_gives_no_log_z_is_refused(tmp_path):
+    command("sample", PROMPT, "--model", WORKED_SUM, "--powers", "1,2", "--horizon", 12, "--out", tmp_path / "one")
+    command("sample", PROMPT, "--model", WORKED_SUM, "--powers", "1.5,2", "--horizon", 12, "--samples", 2, "--out", tmp_path / "above")
+    command("sample", PROMPT, "--model", WORKED_SUM, "--sampler", "standard", "--horizon", 12, "--out", tmp_path / "standard")
+    for name, told in (("one", "one answer"), ("above", "begin at 1.5"), ("standard", "gives no log Z")):
+        with pytest.raises(tempera.BadInput, match=told):
+            tempera.RunFolder(tmp_path / name).log_partition()
+    for wrong in ((0, 4), (5, 4)):
+        with pytest.raises(tempera.BadInput):
+            partition.rejection_share(*wrong)
+    with pytest.raises(tempera.BadInput, match="confidence"):
+        partition.rejection_share(1, 2, 1.0)
+    with pytest.raises(tempera.BadInput):
+        partition.minorization(0.1, 3, 1)
