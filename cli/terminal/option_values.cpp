@@ -310,8 +310,9 @@ CLI::Option* add_arithmetic(CLI::App& command, std::optional<gpu::Arithmetic>& v
   return add_parsed(
       command, "--arithmetic", "NAME",
       "What the transformer's logits are, bit for bit: " + gpu::names_of_arithmetics() +
-          ". All but float32 multiply bfloat16s and sum them as a GPU's tensor cores do "
-          "(Hopper's, or Ampere's and Ada's), or a processor's instructions for pairs (" +
+          ". integer multiplies whole numbers of 16 bits, whose sums are exact; the others but "
+          "float32 multiply bfloat16s and sum them as a GPU's tensor cores do (Hopper's, or "
+          "Ampere's and Ada's), or a processor's instructions for pairs (" +
           help + ")",
       [&value](const std::string& text) {
         value = gpu::arithmetic_named(text);

@@ -9,10 +9,10 @@ namespace tempera::gpu {
 /// The instruction sets that the host's forms of kernels are compiled for, narrowest first. They
 /// choose instructions and never bits.
 enum class InstructionSet {
-  plain,   ///< what the whole build may use: x86-64-v2, or another architecture as it comes
-  avx2,    ///< AVX2 and FMA: 8 floats at a time
+  plain,     ///< what the whole build may use: x86-64-v2, or another architecture as it comes
+  avx2,      ///< AVX2 and FMA: 8 floats at a time
   avx_vnni,  ///< these and AVX-VNNI, for the arithmetic `integer`; what else there is takes avx2's
-  avx512,  ///< AVX-512 F, BW, DQ and VL: 16 floats at a time
+  avx512,    ///< AVX-512 F, BW, DQ and VL: 16 floats at a time
   avx512_vnni,  ///< these and AVX512_VNNI, for the same; what else there is takes avx512's
   /// These and AVX512_BF16, for the arithmetic `bfloat16-pairs`; what else there is takes avx512's.
   avx512_bf16,
@@ -21,8 +21,8 @@ enum class InstructionSet {
 };
 
 inline constexpr std::array instruction_sets{
-    InstructionSet::plain,       InstructionSet::avx2,        InstructionSet::avx_vnni,
-    InstructionSet::avx512,      InstructionSet::avx512_vnni, InstructionSet::avx512_bf16,
+    InstructionSet::plain,   InstructionSet::avx2,        InstructionSet::avx_vnni,
+    InstructionSet::avx512,  InstructionSet::avx512_vnni, InstructionSet::avx512_bf16,
     InstructionSet::amx_bf16};
 
 /// The set whose forms another takes where it has none of its own.

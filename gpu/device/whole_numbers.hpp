@@ -13,7 +13,7 @@ namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
 
 /// The largest whole number of a row.
 constexpr std::int32_t largest_whole = 32767;
-/// What the squares of a row may sum to: so |Σ X W| < 2^31 for every part of the sum, by Cauchy and
+/// Bounds of the sum of a row's squares: so |Σ X W| < 2^31 for every part of the sum, by Cauchy and
 /// Schwarz. A value's weights say how far its sums go.
 constexpr std::uint64_t input_squares = 0xFFFFFFFFU;
 constexpr std::uint64_t weight_squares = (1U << 30) - 1U;
@@ -109,7 +109,7 @@ inline std::uint64_t whole_squares(const float* x, std::size_t size, int exponen
 inline WholeRow whole_row(const float* x, std::size_t size, std::uint64_t most_squares) {
   const std::int32_t largest = largest_magnitude(x, size);
   if (largest >= 0x7F800000) return {0, 0, false};
-  // 2^k <= |x| < 2^(k+1). Of subnormal numbers k is not the exponent's, but too small to matter.
+  // 2^k <= |x| < 2^(k+1). A subnormal number has another exponent, too small to matter.
   const int k = (largest >> 23) - 127;
   int exponent = 14 - k < largest_exponent ? 14 - k : largest_exponent;
   if (exponent < -largest_exponent) return {0, 0, false};
@@ -121,8 +121,8 @@ inline WholeRow whole_row(const float* x, std::size_t size, std::uint64_t most_s
     // Dividing by 2^d and rounding again moves each number by at most 3/4: what the norm says is
     // too much even so need not be tried.
     const double norm = sqrt(static_cast<double>(squares));
-    const double bound = sqrt(static_cast<double>(most_squares)) + 1.0 +
-                         0.75 * sqrt(static_cast<double>(size));
+    const double bound =
+        sqrt(static_cast<double>(most_squares)) + 1.0 + 0.75 * sqrt(static_cast<double>(size));
     int down = 1;
     while (norm > bound * static_cast<double>(std::uint64_t{1} << down)) ++down;
     while (exponent - down >= -largest_exponent &&

@@ -32,7 +32,7 @@ inline constexpr std::array arithmetics{Arithmetic::float32,
 enum class PageElements {
   float32,
   bfloat16,
-  eight_bits,  ///< whole numbers from -127 to 127, times a power of two for each head of a token
+  eight_bits,    ///< whole numbers from -127 to 127, times a power of two for each head of a token
   sixteen_bits,  ///< the same from -32767 to 32767
 };
 

@@ -38,7 +38,8 @@ TEST_CASE("a run names its arithmetic, float32 unless another is asked for") {
   const json without = json_of(quick);
   CHECK(without["settings"]["arithmetic"] == "float32");
   CHECK(json_of(quick + "--arithmetic float32") == without);
-  for (const std::string name : {"tensor-core", "tensor-core-ampere", "bfloat16-pairs", "integer"}) {
+  for (const std::string name :
+       {"tensor-core", "tensor-core-ampere", "bfloat16-pairs", "integer"}) {
     const json with = json_of(quick + "--arithmetic " + name);
     CHECK(with["settings"]["arithmetic"] == name);
     // Another arithmetic, another log p0 of whatever was drawn.
@@ -50,7 +51,8 @@ TEST_CASE("a run names its arithmetic, float32 unless another is asked for") {
 TEST_CASE("a run folder keeps its arithmetic, and is resumed under no other") {
   const TemporaryFolder folder;
   const std::string run = (folder / "run").string();
-  const std::string name = GENERATE("tensor-core", "tensor-core-ampere", "bfloat16-pairs", "integer");
+  const std::string name =
+      GENERATE("tensor-core", "tensor-core-ampere", "bfloat16-pairs", "integer");
   const std::string answers = output_of(quick + "--arithmetic " + name + " --out " + run);
   CHECK(json::parse(bytes_of(run + "/config.json"))["arithmetic"] == name);
   CHECK(output_of("sample --resume " + run) == answers);
@@ -84,7 +86,8 @@ TEST_CASE("score computes in the arithmetic that is asked for") {
   const std::string text = "score --model " + worked_sum + " --text '4+7+9?' --powers 1,2 ";
   const json float32 = json_of(text);
   CHECK(json_of(text + "--arithmetic float32") == float32);
-  for (const std::string name : {"tensor-core", "tensor-core-ampere", "bfloat16-pairs", "integer"}) {
+  for (const std::string name :
+       {"tensor-core", "tensor-core-ampere", "bfloat16-pairs", "integer"}) {
     const json other = json_of(text + "--arithmetic " + name);
     CHECK(other["log_p"] != float32["log_p"]);
     for (std::size_t i = 0; i < float32["log_p"].size(); ++i) {
@@ -97,7 +100,8 @@ TEST_CASE("score computes in the arithmetic that is asked for") {
 TEST_CASE("an arithmetic that cannot be had is refused in one line") {
   check_refusal(quick + "--arithmetic bfloat16", "--arithmetic: \"bfloat16\" is unknown");
   check_refusal(quick + "--arithmetic ''", "--arithmetic");
-  for (const char* name : {"float32", "tensor-core", "tensor-core-ampere", "bfloat16-pairs", "integer"}) {
+  for (const char* name :
+       {"float32", "tensor-core", "tensor-core-ampere", "bfloat16-pairs", "integer"}) {
     const std::string option = std::string(" --arithmetic ") + name;
     check_refusal("sample --model " + four_state + " --horizon 3" + option,
                   "is a finite model, whose logits are given");

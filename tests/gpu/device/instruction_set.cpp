@@ -69,11 +69,10 @@ TEST_CASE("TEMPERA_ISA names the form that runs, and what cannot run is refused"
     CHECK(make_default_kernels()->name() == form_of_floats(set));
     const bool has_vnni = why_missing(InstructionSet::avx512_vnni).empty();
     CHECK(make_default_kernels(Arithmetic::integer)->name() ==
-          "host, " + std::string(name_of(set > InstructionSet::avx512_vnni && has_vnni
-                                             ? InstructionSet::avx512_vnni
-                                         : set > InstructionSet::avx512_vnni
-                                             ? InstructionSet::avx512
-                                             : set)));
+          "host, " + std::string(name_of(
+                         set > InstructionSet::avx512_vnni && has_vnni ? InstructionSet::avx512_vnni
+                         : set > InstructionSet::avx512_vnni           ? InstructionSet::avx512
+                                                                       : set)));
   }
   for (const char* wrong : {"AVX2", "avx", "native", " plain", "avx2,plain", "\n"}) {
     CAPTURE(wrong);

@@ -81,10 +81,10 @@ struct EightBitElements {
   }
 };
 
-/// Elements V · 2^-e of 16 bits, a head's [head_dim, page_tokens] in pairs. After them come the e of
-/// its tokens, in words: so that every head begins where a line of a cache does.
+/// Elements V · 2^-e of 16 bits, a head's [head_dim, page_tokens] in pairs. After them come the e
+/// of its tokens, in words: so that every head begins where a line of a cache does.
 struct SixteenBitElements {
-  /// What stands for the e of a token whose V are all 0, and of one that has no e (WholeRow::fits).
+  /// Stand for the e of a token whose V are all 0, and of one that has no e (WholeRow::fits).
   static constexpr std::int32_t of_zeros = 1000;
   static constexpr std::int32_t unfit = -1000;
   /// How many bytes a head takes in a page.

@@ -22,7 +22,7 @@ struct FillPair {
   }
 };
 
-/// Words of whole numbers in [-1024, 1024), whose sums are of 32 bits, behind the steps of their
+/// Words of whole numbers in [-1024, 1024), whose sums are of 32 bits, after the steps of their
 /// block.
 struct FillWhole {
   std::uint32_t* words;

@@ -23,8 +23,8 @@ constexpr std::size_t lanes = 16;
 /// Under `integer`, as whole numbers of 16 bits in such words, each block of 16 outputs after the
 /// steps of its segments; see whole_words.hpp.
 ///
-/// Under each other one, if any of them is quantised, in blocks, see quantised_block.hpp; `in` is then a
-/// multiple of 32.
+/// Under each other one, if any of them is quantised, in blocks, see quantised_block.hpp; `in` is
+/// then a multiple of 32.
 struct MatrixView {
   std::size_t in;
   std::size_t out;  // with the padding: a multiple of lanes

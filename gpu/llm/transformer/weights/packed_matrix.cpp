@@ -206,9 +206,9 @@ Fault pack_whole(const Block& block, std::size_t in, std::span<std::uint32_t> pa
     for (std::size_t output = 0; output < lanes; ++output) {
       const WholeRow row = whole_row(part.values[output], part.inputs, weight_squares);
       if (!row.fits) {
-        const auto* const largest = std::max_element(
-            part.values[output], part.values[output] + part.inputs,
-            [](float a, float b) { return std::abs(a) < std::abs(b); });
+        const auto* const largest =
+            std::max_element(part.values[output], part.values[output] + part.inputs,
+                             [](float a, float b) { return std::abs(a) < std::abs(b); });
         unfit = first_of(unfit, {Fault::Kind::unfit,
                                  output * in + part.begin +
                                      static_cast<std::size_t>(largest - part.values[output])});
@@ -219,9 +219,8 @@ Fault pack_whole(const Block& block, std::size_t in, std::span<std::uint32_t> pa
       std::array<std::int16_t, whole_segment> whole{};
       store_whole_row(row, part.values[output], part.inputs, whole.data());
       for (std::size_t i = 0; i < part.inputs; i += 2) {
-        std::memcpy(
-            &packed[whole_segments(in) * lanes + pair_word(in, output, part.begin + i)], &whole[i],
-            sizeof(std::uint32_t));
+        std::memcpy(&packed[whole_segments(in) * lanes + pair_word(in, output, part.begin + i)],
+                    &whole[i], sizeof(std::uint32_t));
       }
     }
   });

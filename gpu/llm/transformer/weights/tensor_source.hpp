@@ -135,9 +135,9 @@ class FolderTensors final : public TensorSource {
   UsedTensors used_;
 };
 
-/// Tensors made of integers alone, one key for each in the order in which they are first asked for: the
-/// same bits everywhere for the same seed and calls. Matrix elements are uniform on a grid with a
-/// variance of one to four thirds of 1 / inputs, those of vectors uniform in (1/2, 3/2).
+/// Tensors made of integers alone, one key for each in the order in which they are first asked for:
+/// the same bits everywhere for the same seed and calls. Matrix elements are uniform on a grid with
+/// a variance of one to four thirds of 1 / inputs, those of vectors uniform in (1/2, 3/2).
 class RandomTensors : public TensorSource {
  public:
   explicit RandomTensors(std::uint64_t seed);

@@ -144,8 +144,7 @@ struct EightBitHeads : HeadSums {
   }
   template <class Make>
   static void store_value(const PagePart& part, std::size_t page, std::size_t head,
-                          std::size_t slot, std::size_t head_dim, float* room,
-                          const Make& make) {
+                          std::size_t slot, std::size_t head_dim, float* room, const Make& make) {
     store_key(part, page, head, slot, head_dim, room, make);
   }
 };

@@ -48,7 +48,7 @@ struct WholeSplit {
   }
 };
 
-/// What a split gives to one query.
+/// A split's result for one query, besides the sums of values.
 struct WholeShare {
   float largest;  // of the scores
   float mass;     // Σ exp(score - largest)
@@ -151,15 +151,15 @@ struct WholeQueries {
         const auto* const p = reinterpret_cast<const std::int16_t*>(weights[q]);
         std::int32_t sum = 0;
         for (std::size_t i = 0; i < split.positions; ++i) {
-          sum += p[i] * page_values[i / page_tokens][PairsInPages::value(0, i % page_tokens, d,
-                                                                         head_dim)];
+          sum += p[i] *
+                 page_values[i / page_tokens][PairsInPages::value(0, i % page_tokens, d, head_dim)];
         }
         of_values[q][d] = static_cast<float>(sum) * of_query[q]->scale;
       }
     }
   }
 
-  /// scores[q, i] = scale · query · key_i; what is past the context nobody reads.
+  /// scores[q, i] = scale · query · key_i; none past the context is read.
   template <std::size_t Count>
   void score(std::size_t query, const WholeSplit& split) {
     for (std::size_t page = 0; page * page_tokens < split.positions; ++page) {
@@ -184,8 +184,9 @@ struct WholeQueries {
       }
       const std::int32_t* const exponents = WholeHeads::exponents(page_keys[page], head_dim);
       for_each_index<block_registers>([&](auto part) {
-        const auto stored = reinterpret_cast<IntegerRegister>(*reinterpret_cast<const WordsInMemory*>(
-            reinterpret_cast<const std::uint32_t*>(exponents) + part * register_lanes));
+        const auto stored =
+            reinterpret_cast<IntegerRegister>(*reinterpret_cast<const WordsInMemory*>(
+                reinterpret_cast<const std::uint32_t*>(exponents) + part * register_lanes));
         // A key of zeros has any exponent.
         const FloatRegister step =
             power_register(stored == SixteenBitElements::of_zeros ? IntegerRegister{} : -stored);
@@ -199,10 +200,12 @@ struct WholeQueries {
     }
   }
 
-  /// What the positions of a split weigh: shares[i] as whole numbers of 16 bits.
+  /// Makes shares[i], whole numbers of 16 bits, of the scores of a split.
   static WholeShare weigh(float* scores, const WholeSplit& split, std::uint32_t* shares) {
-    constexpr std::size_t registers = split_positions / register_lanes;
     constexpr std::size_t together = 4;
+    // Registers that have positions that are seen, up to whole groups; after them there are zeros.
+    constexpr std::size_t group = together * register_lanes;
+    const std::size_t registers = (split.positions + group - 1) / group * together;
     constexpr float lowest = -3.402823466e+38f;
     IntegerRegister lane;
     for (std::size_t i = 0; i < register_lanes; ++i) lane[i] = static_cast<std::int32_t>(i);
@@ -223,6 +226,10 @@ struct WholeQueries {
     const float most = largest_lane(largest);
     alignas(64) float masses[split_positions];
     alignas(64) float scaled[split_positions];
+    for (std::size_t i = registers * register_lanes; i < split_positions; ++i) {
+      masses[i] = 0.0f;
+      scaled[i] = 0.0f;
+    }
     const bool any_value = split.least != WholeSplit::none;
     for (std::size_t i = 0; i < registers; i += together) {
       FloatRegister x[together];
@@ -238,7 +245,8 @@ struct WholeQueries {
             reinterpret_cast<IntegerRegister>(*reinterpret_cast<const WordsInMemory*>(
                 reinterpret_cast<const std::uint32_t*>(split.exponents) + at));
         const IntegerRegister down = exponents - split.least;
-        const FloatRegister value = mass * power_register(-(down < 31 ? down : 31 + IntegerRegister{}));
+        const FloatRegister value =
+            mass * power_register(-(down < 31 ? down : 31 + IntegerRegister{}));
         *reinterpret_cast<FloatsInMemory*>(scaled + at) =
             exponents == SixteenBitElements::of_zeros ? FloatRegister{} : value;
       });
@@ -282,8 +290,7 @@ struct WholeQueries {
           pair % (page_tokens / 2) * head_dim + d;
       BitsRegister value[Registers];
       for_each_index<Registers>([&](auto part) {
-        value[part] =
-            *reinterpret_cast<const WordsInMemory*>(elements + part * register_lanes);
+        value[part] = *reinterpret_cast<const WordsInMemory*>(elements + part * register_lanes);
       });
       for_each_index<Count>([&](auto q) {
         const BitsRegister word = broadcast_word_register(weights[q][pair]);
@@ -300,7 +307,7 @@ struct WholeQueries {
     });
   }
 
-  /// What the splits of a query give together, in ascending order.
+  /// Adds the splits of a query in ascending order.
   void combine(std::size_t first, std::size_t count, float* attended) const {
     float largest = shares[first].largest;
     for (std::size_t i = 1; i < count; ++i) {

@@ -2,13 +2,11 @@
 
 #include "gpu/device/float_lanes.hpp"
 
-// What the instruction sets have for sums of products of whole numbers, two of 16 bits in a word.
+// Sums of products of whole numbers, two of 16 bits in a word, by each instruction set.
 
 namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
 
-inline BitsRegister broadcast_word_register(std::uint32_t word) {
-  return BitsRegister{} + word;
-}
+inline BitsRegister broadcast_word_register(std::uint32_t word) { return BitsRegister{} + word; }
 
 /// sums + a_0 · b_0 + a_1 · b_1 in every lane, modulo 2^32; no number is -2^15.
 inline IntegerRegister add_whole_pairs(IntegerRegister sums, BitsRegister a, BitsRegister b) {
@@ -16,14 +14,14 @@ inline IntegerRegister add_whole_pairs(IntegerRegister sums, BitsRegister a, Bit
   return reinterpret_cast<IntegerRegister>(_mm512_dpwssd_epi32(
       reinterpret_cast<__m512i>(sums), reinterpret_cast<__m512i>(a), reinterpret_cast<__m512i>(b)));
 #elif defined(__AVX512BW__)
-  return sums + reinterpret_cast<IntegerRegister>(_mm512_madd_epi16(
-                    reinterpret_cast<__m512i>(a), reinterpret_cast<__m512i>(b)));
+  return sums + reinterpret_cast<IntegerRegister>(
+                    _mm512_madd_epi16(reinterpret_cast<__m512i>(a), reinterpret_cast<__m512i>(b)));
 #elif defined(__AVXVNNI__)
   return reinterpret_cast<IntegerRegister>(_mm256_dpwssd_avx_epi32(
       reinterpret_cast<__m256i>(sums), reinterpret_cast<__m256i>(a), reinterpret_cast<__m256i>(b)));
 #elif defined(__AVX2__)
-  return sums + reinterpret_cast<IntegerRegister>(_mm256_madd_epi16(
-                    reinterpret_cast<__m256i>(a), reinterpret_cast<__m256i>(b)));
+  return sums + reinterpret_cast<IntegerRegister>(
+                    _mm256_madd_epi16(reinterpret_cast<__m256i>(a), reinterpret_cast<__m256i>(b)));
 #else
   // By words without a sign, in which a sum that wraps round is defined.
   const auto upper = [](BitsRegister words) {

@@ -29,9 +29,7 @@ struct WholeInputs {
   std::uint32_t* words(std::size_t row) const {
     return reinterpret_cast<std::uint32_t*>(memory) + row * stride();
   }
-  float* steps(std::size_t row) const {
-    return memory + rows * stride() + row * steps_of_row();
-  }
+  float* steps(std::size_t row) const { return memory + rows * stride() + row * steps_of_row(); }
   /// Makes whole numbers of a row.
   void pack(std::size_t row) const {
     auto* const target = reinterpret_cast<std::int16_t*>(words(row));
@@ -55,9 +53,9 @@ struct PackWholeInputs {
 /// Blocks of outputs that a tile of so many rows takes: a single row's sums would wait for each
 /// other.
 template <std::size_t Rows>
-constexpr std::size_t whole_tile_blocks = Rows * block_registers <= 2 ? 4
-                                          : Rows * block_registers <= 6 ? 2
-                                                                        : tile_blocks;
+constexpr std::size_t whole_tile_blocks = Rows* block_registers <= 2   ? 4
+                                          : Rows* block_registers <= 6 ? 2
+                                                                       : tile_blocks;
 
 /// products[row, 0 … 16 Blocks) of a segment, added to what is there unless it is the first one.
 template <std::size_t Rows, std::size_t Blocks>
@@ -80,9 +78,9 @@ inline void whole_tile(const WholeInputs& inputs, std::size_t row, const WholeWe
   for (std::size_t pair = 0; pair < pairs; ++pair) {
     BitsRegister weight[registers];
     for_each_index<registers>([&](auto part) {
-      weight[part] = *reinterpret_cast<const WordsInMemory*>(
-          of_block[part / block_registers] + pair * lanes +
-          part % block_registers * register_lanes);
+      weight[part] =
+          *reinterpret_cast<const WordsInMemory*>(of_block[part / block_registers] + pair * lanes +
+                                                  part % block_registers * register_lanes);
     });
     if constexpr (Rows <= few_rows) {
       for_each_index<Blocks>([&](auto block) {
@@ -93,16 +91,15 @@ inline void whole_tile(const WholeInputs& inputs, std::size_t row, const WholeWe
     }
     for_each_index<Rows>([&](auto r) {
       const BitsRegister input = broadcast_word_register(words[r * stride + pair]);
-      for_each_index<registers>([&](auto part) {
-        sums[r][part] = add_whole_pairs(sums[r][part], weight[part], input);
-      });
+      for_each_index<registers>(
+          [&](auto part) { sums[r][part] = add_whole_pairs(sums[r][part], weight[part], input); });
     });
   }
   for_each_index<Rows>([&](auto r) {
     const FloatRegister step = broadcast_register(inputs.steps(row + r)[segment]);
     for_each_index<registers>([&](auto part) {
-      auto* const product = reinterpret_cast<FloatsInMemory*>(
-          products + r * most_item_outputs + part * register_lanes);
+      auto* const product = reinterpret_cast<FloatsInMemory*>(products + r * most_item_outputs +
+                                                              part * register_lanes);
       const FloatRegister of_segment =
           to_nearest_floats(sums[r][part]) *
           (step * load_register(weights.steps(output + part / block_registers * lanes, segment) +
@@ -116,39 +113,50 @@ inline void whole_tile(const WholeInputs& inputs, std::size_t row, const WholeWe
   });
 }
 
-/// The same of `count` rows, up to a tile's, and any number of blocks.
+/// The same of `count` rows, up to a tile's, any number of blocks, and some segments: all that a
+/// block has of them before the next one begins.
 template <std::size_t Rows = float32_tile_rows>
 inline void whole_tiles(std::size_t count, const WholeInputs& inputs, std::size_t row,
                         const WholeWeights& weights, std::size_t output, std::size_t blocks,
-                        std::size_t segment, float* products) {
+                        std::size_t first, std::size_t end, float* products) {
   if constexpr (Rows > 1) {
     if (count < Rows) {
-      return whole_tiles<Rows - 1>(count, inputs, row, weights, output, blocks, segment, products);
+      return whole_tiles<Rows - 1>(count, inputs, row, weights, output, blocks, first, end,
+                                   products);
     }
   }
   constexpr std::size_t together = whole_tile_blocks<Rows>;
   std::size_t block = 0;
   for (; block + together <= blocks; block += together) {
-    whole_tile<Rows, together>(inputs, row, weights, output + block * lanes, segment,
-                               products + block * lanes);
+    for (std::size_t segment = first; segment < end; ++segment) {
+      whole_tile<Rows, together>(inputs, row, weights, output + block * lanes, segment,
+                                 products + block * lanes);
+    }
   }
   for (; block < blocks; ++block) {
-    whole_tile<Rows, 1>(inputs, row, weights, output + block * lanes, segment,
-                        products + block * lanes);
+    for (std::size_t segment = first; segment < end; ++segment) {
+      whole_tile<Rows, 1>(inputs, row, weights, output + block * lanes, segment,
+                          products + block * lanes);
+    }
   }
 }
 
-/// The products of an item: segment by segment, so that its weights stay near the core for all
-/// tiles of rows, which are about alike.
+/// The products of an item: of several tiles of rows, which are about alike, segment by segment, so
+/// that its weights stay near the core for all of them.
 inline void whole_products_of_item(const ProductItem& item, const WholeInputs& inputs,
                                    const WholeWeights& weights, ItemProducts& products) {
   const std::size_t tiles = (item.rows + float32_tile_rows - 1) / float32_tile_rows;
-  for (std::size_t segment = 0; segment < whole_segments(inputs.in); ++segment) {
+  const std::size_t segments = whole_segments(inputs.in);
+  if (tiles == 1) {
+    return whole_tiles(item.rows, inputs, item.first_row, weights, item.first_output, item.blocks(),
+                       0, segments, products.of_row[0]);
+  }
+  for (std::size_t segment = 0; segment < segments; ++segment) {
     for (std::size_t tile = 0; tile < tiles; ++tile) {
       const std::size_t first = item.rows * tile / tiles;
       const std::size_t rows = item.rows * (tile + 1) / tiles - first;
       whole_tiles(rows, inputs, item.first_row + first, weights, item.first_output, item.blocks(),
-                  segment, products.of_row[first]);
+                  segment, segment + 1, products.of_row[first]);
     }
   }
 }

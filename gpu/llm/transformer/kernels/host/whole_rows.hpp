@@ -44,7 +44,7 @@ struct WholeNormalizeIntoPages {
 };
 
 /// Stores a head of a key or of a value as SixteenBitElements, in pairs as PairsInPages has them.
-/// What it is made of is put where it was first.
+/// The head is rotated in its own place first.
 struct WholeHeads {
   static float mean_of_squares(const float* head, std::size_t size) {
     return whole_mean_of_squares(head, size);
@@ -71,7 +71,8 @@ struct WholeHeads {
   /// The exponents of its tokens.
   template <class Element>
   static auto* exponents(Element* head, std::size_t head_dim) {
-    using Exponents = std::conditional_t<std::is_const_v<Element>, const std::int32_t, std::int32_t>;
+    using Exponents =
+        std::conditional_t<std::is_const_v<Element>, const std::int32_t, std::int32_t>;
     return reinterpret_cast<Exponents*>(head + page_tokens * head_dim);
   }
 

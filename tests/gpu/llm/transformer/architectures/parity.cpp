@@ -347,10 +347,11 @@ TEST_CASE("every architecture has the logits of Hugging Face transformers to flo
   }
 }
 
-TEST_CASE("in bfloat16 every architecture has those logits to bfloat16 rounding",
-          "[transformer][parity][tensor-core][bfloat16-pairs]") {
+TEST_CASE("in bfloat16, and in whole numbers, every architecture has those logits to that rounding",
+          "[transformer][parity][tensor-core][bfloat16-pairs][integer]") {
   const auto arithmetic = GENERATE(Arithmetic::tensor_core, Arithmetic::tensor_core_ampere,
-                                   Arithmetic::tensor_core_8_bit_pages, Arithmetic::bfloat16_pairs);
+                                   Arithmetic::tensor_core_8_bit_pages, Arithmetic::bfloat16_pairs,
+                                   Arithmetic::integer);
   for (const auto& each : cases()) {
     const ExpectedLogits expected(each.name);
     const auto config = each.config();

@@ -57,8 +57,7 @@ class PlainInteger {
       if (defect_ != Defect::embedding_of_whole_numbers) continue;
       const Whole row = weight(states.back());
       for (std::size_t i = 0; i < row.numbers.size(); ++i) {
-        states.back()[i] =
-            std::ldexp(static_cast<float>(row.numbers[i]), -row.exponent);
+        states.back()[i] = std::ldexp(static_cast<float>(row.numbers[i]), -row.exponent);
       }
     }
     for (std::size_t layer = 0; layer < config_.num_hidden_layers; ++layer) {
@@ -146,16 +145,16 @@ class PlainInteger {
       const auto key = product(prefix + "self_attn.k_proj.weight", x);
       const auto value = product(prefix + "self_attn.v_proj.weight", x);
       for (std::size_t head = 0; head < groups; ++head) {
-        keys[head].push_back(weight(
-            rotated_head(key, head * size, position, prefix + "self_attn.k_norm.weight")));
-        values[head].push_back(whole(part(value, head * size, size),
-                                     defect_ == Defect::values_with_a_norm ? (1U << 30) - 1
-                                                                           : ~std::uint64_t{0}));
+        keys[head].push_back(
+            weight(rotated_head(key, head * size, position, prefix + "self_attn.k_norm.weight")));
+        values[head].push_back(
+            whole(part(value, head * size, size),
+                  defect_ == Defect::values_with_a_norm ? (1U << 30) - 1 : ~std::uint64_t{0}));
       }
       Vector attended;
       for (std::size_t head = 0; head < config_.num_attention_heads; ++head) {
-        const Whole rotated = input(
-            rotated_head(query, head * size, position, prefix + "self_attn.q_norm.weight"));
+        const Whole rotated =
+            input(rotated_head(query, head * size, position, prefix + "self_attn.q_norm.weight"));
         const std::size_t group = head / (config_.num_attention_heads / groups);
         const auto of_head = attended_head(rotated, keys[group], values[group]);
         attended.insert(attended.end(), of_head.begin(), of_head.end());
@@ -221,8 +220,7 @@ class PlainInteger {
       for (std::size_t d = 0; d < config_.head_dim; ++d) {
         std::int64_t sum = 0;
         for (std::size_t i = 0; i < count; ++i) sum += shares[i] * values[begin + i].numbers[d];
-        if (std::abs(sum) >= std::int64_t{1} << 31)
-          throw std::overflow_error("a sum of values");
+        if (std::abs(sum) >= std::int64_t{1} << 31) throw std::overflow_error("a sum of values");
         sums.back()[d] = static_cast<float>(sum) * to_values;
       }
     }

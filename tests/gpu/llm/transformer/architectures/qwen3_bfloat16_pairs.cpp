@@ -157,9 +157,8 @@ class OverflowingTensors final : public TensorSource {
 TEST_CASE("what is left in a page after the last token has no part in any logit") {
   const PairCase shape{16, 16, 2, 1, 8, 1, 0};
   const std::vector<TokenId> overflowing(64, 22), text{1, 2, 3, 4, 5, 6, 7, 8, 9};
-  for (const auto arithmetic :
-       {Arithmetic::float32, Arithmetic::tensor_core, Arithmetic::bfloat16_pairs,
-        Arithmetic::integer})
+  for (const auto arithmetic : {Arithmetic::float32, Arithmetic::tensor_core,
+                                Arithmetic::bfloat16_pairs, Arithmetic::integer})
     for (const Kernels* form : forms_of_the_kernels(arithmetic)) {
       CAPTURE(form->name());
       const auto rows_after = [&](bool is_used) {

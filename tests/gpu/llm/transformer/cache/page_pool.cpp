@@ -46,9 +46,8 @@ std::vector<Stretch> stretches_of(const PageShape& shape, const PageMemory& memo
 }  // namespace
 
 TEST_CASE("parts of different pages and layers never overlap", "[cache]") {
-  for (const Arithmetic arithmetic :
-       {Arithmetic::float32, Arithmetic::tensor_core, Arithmetic::tensor_core_8_bit_pages,
-        Arithmetic::integer}) {
+  for (const Arithmetic arithmetic : {Arithmetic::float32, Arithmetic::tensor_core,
+                                      Arithmetic::tensor_core_8_bit_pages, Arithmetic::integer}) {
     const PageShape shape{5, 2, 6, 11, arithmetic};
     PagePool pool(shape.layout(), 3);
     std::vector<std::uint32_t> pages;

@@ -64,7 +64,8 @@ TEST_CASE("a page of 8 bits has a byte for each element and one for each token's
   CHECK(36 * PageShape{36, 8, 128, 4096, arithmetic}.layout().element_bytes / 16 == 74304);
 }
 
-TEST_CASE("a page of whole numbers has 16 bits an element and a word for each token's head", "[cache]") {
+TEST_CASE("a page of whole numbers has 16 bits an element and a word for each token's head",
+          "[cache]") {
   // Two heads of 4 elements and an exponent, times 16 tokens, are 384 bytes.
   const PageShape shape{3, 2, 4, 10, Arithmetic::integer};
   const ArraysLayout layout = shape.layout();

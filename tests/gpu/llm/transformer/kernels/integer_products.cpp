@@ -17,8 +17,8 @@ using Floats = std::vector<float>;
 constexpr std::size_t segment = 512;
 
 PackedMatrix packed(const Floats& weights, std::size_t in) {
-  const StoredTensor tensor{"w", "F32", {weights.size() / in, in},
-                            std::as_bytes(std::span<const float>(weights)), "f"};
+  const StoredTensor tensor{
+      "w", "F32", {weights.size() / in, in}, std::as_bytes(std::span<const float>(weights)), "f"};
   const StoredTensor* const pointer = &tensor;
   return pack_matrices({&pointer, 1}, Arithmetic::integer);
 }
@@ -35,9 +35,9 @@ Floats naive_products(const Floats& weights, const Floats& inputs, std::size_t i
       float sum = 0.0F;
       for (std::size_t begin = 0; begin < in; begin += segment) {
         const std::size_t size = std::min(segment, in - begin);
-        const float one = naive_dot(naive_whole(part(inputs, row + begin, size), 0xFFFFFFFFU),
-                                    naive_whole(part(weights, output + begin, size),
-                                                (1U << 30) - 1));
+        const float one =
+            naive_dot(naive_whole(part(inputs, row + begin, size), 0xFFFFFFFFU),
+                      naive_whole(part(weights, output + begin, size), (1U << 30) - 1));
         sum = begin == 0 ? one : sum + one;
       }
       y.push_back(sum);
@@ -70,10 +70,9 @@ TEST_CASE("integer products are sums of 64 bits, rounded once a segment, in ever
   struct Size {
     std::size_t in, out, rows;
   };
-  for (const auto [in, out, rows] :
-       {Size{1, 1, 1}, Size{2, 17, 3}, Size{31, 5, 2}, Size{33, 40, 7}, Size{96, 130, 15},
-        Size{511, 3, 5}, Size{512, 33, 9}, Size{513, 16, 28}, Size{1111, 70, 66},
-        Size{64, 48, 130}}) {
+  for (const auto [in, out, rows] : {Size{1, 1, 1}, Size{2, 17, 3}, Size{31, 5, 2}, Size{33, 40, 7},
+                                     Size{96, 130, 15}, Size{511, 3, 5}, Size{512, 33, 9},
+                                     Size{513, 16, 28}, Size{1111, 70, 66}, Size{64, 48, 130}}) {
     Floats weights(in * out);
     Floats inputs(in * rows);
     for (float& w : weights) w = normal(random) * 0.05F;

@@ -27,9 +27,8 @@ TEST_CASE("every form copies what a page has in every array, and nothing else", 
     }
     const std::vector<std::uint32_t> numbers{1, 3, 4, 0};
     const DeviceMemory<std::uint32_t> copies{std::span<const std::uint32_t>(numbers)};
-    for (const Arithmetic arithmetic :
-         {Arithmetic::float32, Arithmetic::tensor_core, Arithmetic::bfloat16_pairs,
-          Arithmetic::integer}) {
+    for (const Arithmetic arithmetic : {Arithmetic::float32, Arithmetic::tensor_core,
+                                        Arithmetic::bfloat16_pairs, Arithmetic::integer}) {
       for (const Kernels* form : forms_of_the_kernels(arithmetic)) {
         CAPTURE(form->name(), layout.equal_arrays);
         DeviceMemory<std::byte> bytes{std::span<const std::byte>(before)};

@@ -126,11 +126,10 @@ void check_forms(Arithmetic arithmetic) {
     }
     Batch batch(places, table, begins, 5);
     const auto expected = attended_by(plain, batch);
-    CHECK(std::none_of(expected.begin(), expected.end(),
-                       [](Stored x) {
-                         if constexpr (std::is_same_v<Stored, float>) return std::isnan(x);
-                         return std::isnan(from_bfloat16(static_cast<std::uint16_t>(x)));
-                       }));
+    CHECK(std::none_of(expected.begin(), expected.end(), [](Stored x) {
+      if constexpr (std::is_same_v<Stored, float>) return std::isnan(x);
+      return std::isnan(from_bfloat16(static_cast<std::uint16_t>(x)));
+    }));
     for (const Kernels* form : forms_of_the_kernels(arithmetic)) {
       CAPTURE(count, form->name());
       CHECK((attended_by(*form, batch) == expected));
