@@ -7,14 +7,14 @@ namespace tempera::reference {
 
 namespace {
 
-constexpr std::size_t positions = 256;
+constexpr std::size_t split_positions = 256;
 
 Rational float32(const Rational& value) { return nearest_float32(value).value(); }
 
 /// 256 numbers, the rest 0, added halves first.
 Rational tree_sum(std::vector<Rational> terms) {
-  terms.resize(positions);
-  for (std::size_t half = positions / 2; half > 0; half /= 2) {
+  terms.resize(split_positions);
+  for (std::size_t half = split_positions / 2; half > 0; half /= 2) {
     for (std::size_t i = 0; i < half; ++i) terms[i] = float32(terms[i] + terms[i + half]);
   }
   return terms[0];

@@ -23,7 +23,7 @@ struct GenerationLimits {
   std::size_t open_horizon = 4096;
   std::size_t top_logprobs = 20;  ///< alternatives of each token
   std::size_t prompt_bytes = std::size_t{4} << 20;
-  ServedSamplers samplers;
+  ServedSamplers samplers = {};
 };
 
 /// The body of POST /v1/completions or /v1/chat/completions, read and checked; no model was asked.

