@@ -72,7 +72,7 @@ class Server::Work {
             : "@" + options_.revision.substr(0, 12) + "-" + options_.model_digest.substr(0, 12);
     identity_.fingerprint =
         identity_.model + revision + "-" + identity_.arithmetic + "-tempera-" + options_.version;
-    // What a request leaves open is the server's to decide, so this decides its answer too.
+    // The server decides what a request leaves open, so this decides its answer too.
     if (const std::string samplers = options_.generation.samplers.text(); !samplers.empty())
       identity_.fingerprint += "-" + sha256(samplers).substr(0, 12);
     if (options_.batch_folder)

@@ -90,7 +90,7 @@ void enumerate_exactly(const std::function<void(KernelLottery&)>& program,
                        const std::function<void(const reference::Rational&)>& outcome);
 
 /// Where a step goes: every path is run, forwards and backwards in turn, so that none of them has
-/// the same path before it twice. Paths behind a merge are walked once for each key, and where they
+/// the same path before it twice. Paths after a merge are walked once for each key, and where they
 /// go round by merges the law is solved for.
 /// @param judged names the states of messages
 /// @param kernel "the step from (a e)", in messages

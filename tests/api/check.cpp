@@ -284,7 +284,7 @@ TEST_CASE("the law behind a merge is that of every path, whichever leads there")
   };
   const Case judged = case_of("four_state");
   CHECK(answer_law(walk(true), judged) == answer_law(walk(false), judged));
-  // Tries that never end are lost, and chance of its own is found behind a merge, too.
+  // Tries that never end are lost, and chance of its own is found after a merge, too.
   const Program round = [](const Case&, Lottery& lottery) -> Record {
     for (;;) {
       lottery.merge("round");

@@ -101,7 +101,7 @@ constexpr Arithmetic packs_as(Arithmetic arithmetic) {
 /// The arithmetic of this name, if there is one.
 std::optional<Arithmetic> arithmetic_named(std::string_view name);
 
-/// What a user may choose: "float32, tensor-core, … or integer".
+/// The arithmetics that a user may choose: "float32, tensor-core, … or integer".
 std::string names_of_arithmetics();
 
 }  // namespace tempera::gpu

@@ -45,7 +45,7 @@ __all__ = [
     "judge", "law", "merge", "model", "serve", "shrink", "uniform",
 ]  # fmt: skip
 
-# What is imported when it is first asked for: of_transformers imports torch, and judging the compiled half.
+# These are imported when they are first asked for: of_transformers imports torch, and judging the compiled half.
 _PLACES = {"CausalLM": "of_transformers", "Tokenizer": "of_transformers"}
 
 if os.environ.get("TEMPERA_CHECK"):  # set by `tempera check` for the program that it starts

@@ -17,7 +17,7 @@ namespace tempera::gpu {
 
 namespace {
 
-/// What has a form for each base alone.
+/// The name of kernels that have a form for each base alone.
 std::string form_of_floats(InstructionSet set) {
   return "host, " + std::string(name_of(base_of(set)));
 }

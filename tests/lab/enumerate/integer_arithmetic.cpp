@@ -35,7 +35,7 @@ std::vector<Rational> exact(const Floats& values) {
   return numbers;
 }
 
-/// Of a number that is a float32.
+/// @pre the number is a float32
 float float_of(const Rational& value) { return static_cast<float>(value.convert_to<double>()); }
 
 int between(int least, int most) { return *rc::gen::inRange(least, most + 1); }

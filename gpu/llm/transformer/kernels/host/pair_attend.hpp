@@ -196,7 +196,7 @@ struct PairQueries {
     }
   }
 
-  /// What every position of a split weighs, not yet divided by their sum. positions: up to the
+  /// The weight of every position of a split, not yet divided by their sum. positions: up to the
   /// query's own, from the split's first on; hidden: those of them that it does not see; used:
   /// those that any query here sees. A split that is hidden has masses and sums of zero, which
   /// leave those of the others as they are.

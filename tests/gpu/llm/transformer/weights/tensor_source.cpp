@@ -233,7 +233,7 @@ TEST_CASE("what overflows within a pass ends its record in one line, under every
           "[weights]") {
   const ModelFolder folder("untied_float32");
   folder.edit_tensors([](auto& header, std::string& data) {
-    // Of two gates of opposite signs one is open: what it lets through is about 1e42.
+    // One of two gates of opposite signs is open: what it lets through is about 1e42.
     for (std::size_t i = 0; i < 64; ++i) {
       put(data, header, "model.layers.0.mlp.gate_proj.weight", i, i < 32 ? 1e21f : -1e21f);
       put(data, header, "model.layers.0.mlp.up_proj.weight", i, 1e21f);
