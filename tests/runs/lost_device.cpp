@@ -105,18 +105,23 @@ TEST_CASE(
   Job(*model, settings, numbers_of, nullptr, watcher, layout).run();
   CHECK(answers == 80);
   CHECK(model->pages().pages() == 64);
-  // A page for the prompt and none for a record.
-  const auto least = tensor_core_model();
-  const WithPlantedFault smallest({{}, least->pages().page_bytes()});
+  // A page for the prompt and none for a record: others hold the rest, outside of the session.
+  std::vector<std::unique_ptr<Cache>> others;
+  std::vector<Pass> passes;
+  const std::vector<TokenId> token{7};
+  for (std::size_t i = 1; i < model->pages().pages(); ++i)
+    passes.push_back({others.emplace_back(model->empty_cache()).get(), token});
+  model->next_logits(passes, rows);
+  REQUIRE(model->pages().free_pages() == 1);
   std::string said;
   try {
-    Job(*least, settings, numbers_of, nullptr, {}, layout).run();
+    Job(*model, settings, numbers_of, nullptr, {}, layout).run();
   } catch (const BadInput& error) {
     said = error.what();
   }
   CAPTURE(said);
-  CHECK_THAT(said, Catch::Contains("the memory of the device: holds 1 pages of 16 tokens"));
-  CHECK_THAT(said, Catch::Contains("room for keys and values of 1 records of"));
+  CHECK_THAT(said, Catch::Contains("the memory of the device: holds 64 pages of 16 tokens"));
+  CHECK_THAT(said, Catch::Contains("room for keys and values of 64 records of"));
   CHECK_THAT(said, Catch::Contains("lower --horizon, the number of rungs or --samples"));
   CHECK(said.find('\n') == std::string::npos);
 }

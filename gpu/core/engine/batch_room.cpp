@@ -1,5 +1,6 @@
 // Which of the requests that wait have memory for their caches.
 #include <algorithm>
+#include <functional>
 #include <string>
 
 #include "gpu/core/engine/engine.hpp"
@@ -40,7 +41,11 @@ bool Engine::has_room(Request& request, std::vector<Request*>& aside) {
 /// it.
 void Engine::cut_back_for(Request& request, std::vector<Request*>& aside) {
   if (by_rank_.empty()) list_by_rank(request, aside);
-  const auto has_its_room = [&] { return account_->has_room(batch_bytes_ + request.bytes_); };
+  // A page that it shares becomes its own, and need not be copied, once the others are cut back.
+  const auto has_its_room = [&] {
+    request.bytes_ = request.cache_.bytes_to_reach(request.reach_);
+    return account_->has_room(batch_bytes_ + request.bytes_);
+  };
   const auto is_waited_for = [&](const Cache& cache) {
     return std::binary_search(waited_for_.begin(), waited_for_.end(), &cache);
   };
@@ -48,11 +53,15 @@ void Engine::cut_back_for(Request& request, std::vector<Request*>& aside) {
     is_idle_left_ = account_->make_room(batch_bytes_ + request.bytes_, is_waited_for);
   for (Request* const later : by_rank_) {
     if (has_its_room() || !(request.rank() < later->rank())) return;
-    if (const auto at = std::find(batch_.begin(), batch_.end(), later); at != batch_.end()) {
-      batch_.erase(at);
-      aside.push_back(later);
-      batch_bytes_ -= later->bytes_;
-    }
+    // All who ask for its cache, a prefix, go aside: the pass is counted for the first of them.
+    const auto asks_for_it = [&](const Request* asking) {
+      return &asking->cache_ == &later->cache_;
+    };
+    const auto stays =
+        std::stable_partition(batch_.begin(), batch_.end(), std::not_fn(asks_for_it));
+    for (auto gone = stays; gone != batch_.end(); ++gone) batch_bytes_ -= (*gone)->bytes_;
+    aside.insert(aside.end(), stays, batch_.end());
+    batch_.erase(stays, batch_.end());
     later->cache_.drop_own();
   }
 }

@@ -1,4 +1,6 @@
 // Who of those that wait has memory for its cache.
+#include <optional>
+
 #include "gpu/core/model/accounted_model.hpp"
 #include "gpu/core/model/no_room.hpp"
 #include "tests/bad_input.hpp"
@@ -49,6 +51,38 @@ struct Extended {
   std::shared_ptr<Cache> prompt;
   std::vector<Record> all;
   std::vector<std::exception_ptr> failures;
+};
+
+Task compute(Engine& engine, Cache& cache, const std::vector<TokenId>& prefix) {
+  co_await engine.compute(cache, prefix);
+}
+
+/// A record, and another from its second token on, drawn while the first is idle.
+struct Refreshed {
+  explicit Refreshed(const CacheBudget& budget)
+      : account(std::make_shared<CacheAccount>(budget)),
+        accounted(*model, account),
+        small(accounted, short_context, {1.0, 2.0}, lottery),
+        prompt(accounted.empty_cache()) {
+    small.engine.keep_within(*account);
+    const Pass pass{prompt.get(), short_context.prompt};
+    DeviceMemory<float> logits;
+    accounted.next_logits(std::span(&pass, 1), logits);
+    x.emplace(short_context, prompt->fork(short_context.prompt.size()));
+    small.finish(extend(*x, small.turn(0), 4));
+    y.emplace(x->prefix_before(2));
+    copied = y->cache().bytes_to_reach(short_context.prompt.size() + 2);
+    small.finish(extend(*y, small.turn(1, 1), 4));
+  }
+  const Context short_context{{2, 3, 4, 5, 6}, {}};
+  std::unique_ptr<Transformer> model = random_qwen3(small_config(), 5);
+  std::shared_ptr<CacheAccount> account;
+  AccountedModel accounted;
+  PhiloxLottery lottery;
+  SmallRun small;
+  std::unique_ptr<Cache> prompt;
+  std::optional<Record> x, y;
+  std::size_t copied = 0;
 };
 
 }  // namespace
@@ -106,6 +140,37 @@ TEST_CASE("a record that does not fit alone fails, and no other") {
   while (guessed.engine.step()) {
   }
   for (const Record& record : guessed.all) CHECK(record.length() == 9);
+}
+
+TEST_CASE(
+    "the page that a record shares with an idle one alone becomes its own under least memory") {
+  Refreshed free({});
+  const std::size_t page = free.model->cache_bytes(1);
+  CHECK(free.copied == page);
+  CHECK(free.account->most_held() == 3 * page);
+  // The prompt's page, and the record's.
+  Refreshed little({2 * page, true});
+  CHECK(little.account->most_held() == 2 * page);
+  CHECK(same_record(*little.x, *free.x));
+  CHECK(same_record(*little.y, *free.y));
+  CHECK(little.x->cache().length() == 0);
+}
+
+TEST_CASE("all who ask for one prefix wait for its memory together") {
+  Extended little({prompt_bytes + 25 * token_bytes, true}, 1, WorkOrder::last_come);
+  little.add(12);
+  for (std::size_t made = 0; made < 6; ++made) little.engine.step();
+  // The prefix comes first, and then the record, whose cache is older and has grown to 5 tokens.
+  const auto prefix = little.model.empty_cache();
+  for (std::size_t i = 0; i < 2; ++i)
+    little.engine.add(compute(little.engine, *prefix, context.prompt));
+  little.engine.step();
+  CHECK(prefix->length() == 0);
+  while (little.engine.step()) {
+  }
+  CHECK(little.all[0].length() == 12);
+  CHECK(prefix->length() == context.prompt.size());
+  CHECK(little.account->most_held() <= prompt_bytes + 25 * token_bytes);
 }
 
 TEST_CASE("a long text is computed in pieces before its token is drawn") {
