@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "gpu/device/planted_fault.hpp"
@@ -176,9 +177,12 @@ TEST_CASE("what rows need is their records without the prompt, and what a fork c
 }
 
 TEST_CASE("what the system lets a process take bounds its caches, where nobody gave their memory") {
-  std::size_t pages = 0;
-  std::ifstream("/proc/self/statm") >> pages;
-  const std::size_t taken = pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  const auto taken_now = [] {
+    std::size_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    return pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  };
+  const std::size_t taken = taken_now();
   constexpr std::size_t left = std::size_t{256} << 20;
   rlimit before{};
   REQUIRE(::getrlimit(RLIMIT_AS, &before) == 0);
@@ -189,7 +193,8 @@ TEST_CASE("what the system lets a process take bounds its caches, where nobody g
   const CacheBudget given = resolve_cache_memory(7);
   REQUIRE(::setrlimit(RLIMIT_AS, &before) == 0);
   CHECK(budget.bytes > 0);
-  CHECK(budget.bytes <= left / 2);
+  // The heap may have given pages back meanwhile, which are then left too.
+  CHECK(budget.bytes <= (taken + left - std::min(taken, taken_now())) / 2);
   CHECK_FALSE(budget.is_given);
   CHECK(given.bytes == 7);
 }
