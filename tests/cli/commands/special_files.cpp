@@ -123,8 +123,8 @@ TEST_CASE("memory or threads that run out while a run is resumed are one line an
   // Killed once it has a checkpoint and rounds after it.
   const std::string first =
       TEMPERA_BINARY " sample '4+7+9+3?' --model " + toy_models +
-      "worked_sum --horizon 28 --samples 400 --threads 2 --checkpoint-seconds 0.05 --out " + run +
-      " >/dev/null 2>&1 & child=$!; for i in $(seq 6000); do sleep 0.1; test -e " + run +
+      "worked_sum --horizon 28 --samples 800 --threads 2 --checkpoint-seconds 0.05 --out " + run +
+      " >/dev/null 2>&1 & child=$!; for i in $(seq 60000); do sleep 0.01; test -e " + run +
       "/checkpoint && break; done; kill -9 $child; wait $child 2>/dev/null";
   static_cast<void>(std::system(first.c_str()));
   REQUIRE(std::filesystem::exists(run + "/checkpoint"));
