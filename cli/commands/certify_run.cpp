@@ -10,6 +10,7 @@
 #include "cli/commands/command.hpp"
 #include "cli/commands/open_model.hpp"
 #include "cli/commands/sampler_flags.hpp"
+#include "cli/terminal/columns.hpp"
 #include "cli/terminal/option_values.hpp"
 #include "cli/terminal/progress_line.hpp"
 #include "gpu/device/device_system.hpp"
@@ -25,6 +26,7 @@ constexpr const char* certify_run_examples = R"(Examples:
   tempera certify-run '' --model toy_models/bimodal.json --powers 1,4 --horizon 3 --pairs 200 --json)";
 
 constexpr std::size_t default_pairs = 30;
+constexpr double default_confidence = 0.95;
 
 struct CertifyRunOptions {
   std::string model;
@@ -48,7 +50,7 @@ struct CertifyRunOptions {
 /// The total variation that --until-tv asks for.
 struct Goal {
   double tv = 0.0;
-  double confidence = 0.95;
+  double confidence = default_confidence;
 };
 
 nlohmann::ordered_json json_of(const std::optional<gpu::Estimate>& estimate) {
@@ -185,7 +187,7 @@ void run_certify_run(const CertifyRunOptions& options) {
   settings.lag = found.lag;
   settings.pairs = options.pairs_given.value_or(default_pairs);
   if (options.until_tv) {
-    found.goal = Goal{*options.until_tv, options.confidence.value_or(0.95)};
+    found.goal = Goal{*options.until_tv, options.confidence.value_or(default_confidence)};
     const std::size_t pairs = gpu::pairs_for(found.goal->tv, found.goal->confidence);
     settings.pairs = options.pairs_given.value_or(pairs);
     if (settings.pairs < pairs)
@@ -254,7 +256,8 @@ void add_certify_run(CLI::App& app) {
       "Run until the limit of the total variation can be this, and say from which round on it "
       "is: exit code 0 if it is reached, 1 if not");
   CLI::Option* confidence =
-      add_share(*command, "--confidence", options->confidence, "Of --until-tv (default: 0.95)");
+      add_share(*command, "--confidence", options->confidence,
+                "The confidence of --until-tv (default: " + decimal_of(default_confidence) + ")");
   add_whole_number(*command, "--token-limit", options->token_limit, {1, gpu::largest_token_limit},
                    "End all pairs after this many tokens; then no number is printed");
   add_whole_number(*command, "--lag", options->lag, {1, gpu::addressable_turns - 1},

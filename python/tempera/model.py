@@ -275,7 +275,7 @@ class Model:
         Further arguments. What is left out is what `tempera sample --help` says. sampler, preset, powers, temperature,
         horizon (T; also max_tokens), block (B), rounds, local_moves, sweeps (one number or one for each stage),
         schedule ("adj" or "deo"), restart_weights, restart_range, output_rung, particles, most_tokens,
-        samples (answers to each prompt), seed, stop, early_rejection, prefetch, confidence;
+        samples (answers to each prompt), seed, stop, early_rejection, prefetch, confidence, auditable;
         thinking, chat_template_kwargs (what the chat template of a conversation is given: docs/reference/chat_templates.md);
         ids (of the prompts, different ones); batch, under_way, cache_memory (how the work is laid
         out, which changes no answer) and checkpoint_seconds (how often a run folder is forced to the disk);

@@ -13,7 +13,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* remedy_of_record = "give a run folder, or a response that was asked for with audit";
+constexpr const char* remedy_of_record =
+    "give a run folder, or a response that was asked for with audit";
 
 std::vector<std::string> lines_of(const fs::path& file) {
   std::istringstream text(read_text_file(file.string(), remedy_of_record));
@@ -40,7 +41,8 @@ void require_auditable(const AuditRecord& record) {
 
 AuditRecord read_folder(const fs::path& path) {
   if (!fs::exists(path / "config.json"))
-    throw BadInput(path.string(), "holds no config.json, so it is not a run folder", remedy_of_record);
+    throw BadInput(path.string(), "holds no config.json, so it is not a run folder",
+                   remedy_of_record);
   AuditRecord record;
   record.where = path.string();
   const std::string file = (path / "config.json").string();

@@ -480,8 +480,8 @@ TEST_CASE("a budget of memory changes no answer, and one that is too small is re
   const json free = json::parse(sample(rest).out);
   // A page of 16 tokens takes 32 KiB: one for the prompt, and two for a record at the least.
   for (const std::size_t kibibytes : {500, 96}) {
-    const json tight = json::parse(
-        sample(rest + "--cache-memory " + std::to_string(kibibytes) + "KiB").out);
+    const json tight =
+        json::parse(sample(rest + "--cache-memory " + std::to_string(kibibytes) + "KiB").out);
     CHECK(tight["answers"] == free["answers"]);
     CHECK(tight["speed"]["cache_bytes"] <= kibibytes << 10);
     CHECK(tight["speed"]["cache_bytes"] < free["speed"]["cache_bytes"]);

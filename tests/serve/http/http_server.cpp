@@ -332,7 +332,7 @@ TEST_CASE("Requests that come while another is answered have their answers in or
   for (std::size_t at = 0; (at = answers.find("\r\n\r\nsmall", at)) != std::string::npos; ++at)
     ++count;
   CHECK(count == 2001);
-  CHECK(answers.find("\r\n\r\nlater") < answers.find("\r\n\r\nsmall"));
+  CHECK(answers.find("\r\n\r\n0 later") < answers.find("\r\n\r\nsmall"));
 }
 
 TEST_CASE("A client whose first request is not answered cannot fill the server's memory",

@@ -2,6 +2,7 @@
 // the first split and every switch-over of the rotary frequencies; and what a defect would do.
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "gpu/llm/transformer/architectures/gemma3.hpp"
 #include "gpu/llm/transformer/architectures/granite.hpp"
@@ -13,6 +14,7 @@
 #include "gpu/llm/transformer/architectures/qwen3.hpp"
 #include "gpu/llm/transformer/architectures/smollm3.hpp"
 #include "gpu/llm/transformer/transformer.hpp"
+#include "tests/bad_input.hpp"
 #include "tests/gpu/llm/transformer/architectures/expected_logits.hpp"
 #include "tests/gpu/llm/transformer/architectures/formula_tensors.hpp"
 #include "tests/gpu/llm/transformer/architectures/parity_table.hpp"
@@ -64,6 +66,9 @@ Case long_phi3() {
   };
   return result;
 }
+
+const std::set<std::string> families_with_own_layers{"gemma3", "mistral", "ministral", "smollm3",
+                                                     "olmo2",  "olmo3",   "granite"};
 
 std::vector<Case> cases() {
   return {
@@ -355,12 +360,22 @@ TEST_CASE("in bfloat16, and in whole numbers, every architecture has those logit
   for (const auto& each : cases()) {
     const ExpectedLogits expected(each.name);
     const auto config = each.config();
-    const auto rows = each.rows(config, {}, expected.tokens, default_kernels(arithmetic));
+    const auto logits = [&] {
+      return each.rows(config, {}, expected.tokens, default_kernels(arithmetic));
+    };
+    const bool is_whole = arithmetic == Arithmetic::integer;
+    // Whole numbers have no kernels yet for windows and other layers of a family's own.
+    if (is_whole && families_with_own_layers.contains(each.name)) {
+      require_bad_input([&] { logits(); }, {each.name.substr(0, 4), "integer", "--arithmetic"});
+      continue;
+    }
+    const auto rows = logits();
     const double distance = expected.distance(rows).mean;
     const double tolerance = expected.bfloat16_tolerance(config);
     INFO(each.name << ": distance " << distance << ", tolerance " << tolerance);
     CHECK(distance <= tolerance);
-    CHECK(distance > 0.02 * tolerance);  // it is another arithmetic
+    // It is another arithmetic. Whole numbers are some fifteen times nearer than bfloat16.
+    CHECK(distance > (is_whole ? 0.002 : 0.02) * tolerance);
     write_parity({each.name, arithmetic, distance, tolerance}, expected);
   }
 }

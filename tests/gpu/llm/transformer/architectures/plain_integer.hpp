@@ -1,5 +1,5 @@
-// The arithmetic `integer` of docs/reference/arithmetic.md once more, naively, with sums of 64 bits.
-// Only the exponential is production's.
+// The arithmetic `integer` of docs/reference/arithmetic.md once more, naively, with sums of 64
+// bits. Only the exponential is production's.
 #pragma once
 
 #include "tests/gpu/device/naive_whole.hpp"

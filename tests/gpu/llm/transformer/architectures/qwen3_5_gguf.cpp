@@ -330,7 +330,7 @@ TEST_CASE("a part of a Qwen3.5 file that is not computed here is refused by its 
   experts.add_text("general.architecture", "qwen35moe");
   folder.write("model.gguf", experts.bytes());
   require_bad_input([&] { Transformer::load(folder.path() / "model.gguf"); },
-                    {"model.gguf", "qwen35moe", "\"qwen3\", \"qwen35\""});
+                    {"model.gguf", "qwen35moe", "\"qwen3\", ", "\"qwen35\""});
 }
 
 }  // namespace tempera::gpu::qwen35::qwen3_5_gguf_test

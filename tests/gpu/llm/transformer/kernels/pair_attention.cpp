@@ -1,6 +1,6 @@
 // Attention of `bfloat16-pairs` and of `integer` over a batch of several texts, in every form. The
-// plain forms are compared with docs/reference/arithmetic.md in architectures/qwen3_bfloat16_pairs.cpp and
-// qwen3_integer.cpp, one text at a time.
+// plain forms are compared with docs/reference/arithmetic.md in
+// architectures/qwen3_bfloat16_pairs.cpp and qwen3_integer.cpp, one text at a time.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
