@@ -98,6 +98,24 @@ void require_no_adapter(const std::filesystem::path& folder) {
                  "merge it into the model, or remove it from the folder");
 }
 
+/// A dense decoder whose tensors' names begin with `prefix`. is_left_out: whether a tensor belongs
+/// to no part that is computed here.
+template <class Model, class IsLeftOut>
+std::unique_ptr<Architecture> read_dense_model(const TensorFiles& files, const std::string& prefix,
+                                               DecoderConfig config, const Kernels& kernels,
+                                               PackedWeightsFile* packed,
+                                               const IsLeftOut& is_left_out) {
+  FolderTensors tensors(files, prefix);
+  tensors.dequantise_as(config.quantisation);
+  tensors.take_packed_from(packed);
+  resolve_head(files, tensors, config);
+  auto model = std::make_unique<Model>(config, tensors, kernels);
+  tensors.require_all_used([&](const std::string& name) {
+    return is_second_embedding(name, config) || is_left_out(name);
+  });
+  return model;
+}
+
 template <class Model>
 std::unique_ptr<Architecture> load_folder(const std::filesystem::path& folder,
                                           const Kernels& kernels,
@@ -110,16 +128,10 @@ std::unique_ptr<Architecture> load_folder(const std::filesystem::path& folder,
   require_kernels(Model::traits, config, kernels, file.string());
   require_no_adapter(folder);
   const TensorFiles files(folder);
-  FolderTensors tensors(files);
-  tensors.dequantise_as(config.quantisation);
-  tensors.take_packed_from(packed);
-  resolve_head(files, tensors, config);
-  auto model = std::make_unique<Model>(config, tensors, kernels);
-  // Some exporters write what the architecture ties or computes itself.
-  tensors.require_all_used([&](const std::string& name) {
-    return is_second_embedding(name, config) || name.ends_with("rotary_emb.inv_freq");
-  });
-  return model;
+  // Some exporters write what the architecture computes itself.
+  return read_dense_model<Model>(
+      files, "model.", std::move(config), kernels, packed,
+      [](const std::string& name) { return name.ends_with("rotary_emb.inv_freq"); });
 }
 
 /// A text model alone, or the text model of a folder that sees images too.
@@ -175,20 +187,15 @@ std::unique_ptr<Architecture> load_gemma3(const std::filesystem::path& folder,
   // transformers 5 writes the names of the text model otherwise than version 4.
   const std::string older = "language_model.model.";
   const bool is_older = files.tensors().contains(older + "embed_tokens.weight");
-  FolderTensors tensors(files, !is_outer ? "model." : is_older ? older : "model.language_model.");
-  tensors.dequantise_as(config.quantisation);
-  tensors.take_packed_from(packed);
-  resolve_head(files, tensors, config);
-  auto model = std::make_unique<Gemma3>(config, tensors, kernels);
-  tensors.require_all_used([&](const std::string& name) {
+  const auto is_of_images = [is_outer](const std::string& name) {
     constexpr std::array<std::string_view, 4> of_images{"vision_tower.", "multi_modal_projector.",
                                                         "model.vision_tower.",
                                                         "model.multi_modal_projector."};
-    return is_second_embedding(name, config) ||
-           (is_outer && std::any_of(of_images.begin(), of_images.end(),
-                                    [&](auto begin) { return name.starts_with(begin); }));
-  });
-  return model;
+    return is_outer && std::any_of(of_images.begin(), of_images.end(),
+                                   [&](auto begin) { return name.starts_with(begin); });
+  };
+  const std::string prefix = !is_outer ? "model." : is_older ? older : "model.language_model.";
+  return read_dense_model<Gemma3>(files, prefix, std::move(config), kernels, packed, is_of_images);
 }
 
 std::unique_ptr<Architecture> load_qwen3_5_gguf(const GgufFile& file, const Kernels& kernels,

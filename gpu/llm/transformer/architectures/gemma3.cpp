@@ -41,9 +41,7 @@ void read_pattern(const JsonObject& json, DecoderConfig& config) {
     if (json.has(key)) period = json.whole_number(key, 1, most_layers);
   const auto sliding = read_sliding_layers(json, config.num_hidden_layers,
                                            all_but_every(period, config.num_hidden_layers));
-  const std::string key = "sliding_window";
-  set_windows(config, sliding, json.has(key) ? json.whole_number(key, 1, UINT32_MAX) : 0,
-              LayerAttention::Rotation::local);
+  set_windows(config, sliding, read_window(json, 1), LayerAttention::Rotation::local);
 }
 
 void read_rotation(const JsonObject& json, DecoderConfig& config) {

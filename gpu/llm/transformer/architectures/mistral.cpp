@@ -12,19 +12,8 @@ namespace {
 DecoderConfig read(const JsonObject& json, const char* model_type) {
   require_text(json, "model_type", model_type);
   auto config = read_decoder_config(json, {});
-  const auto rope = read_rope(json, {"yarn"});
-  config.rope_theta = rope.theta;
-  if (rope.scaling) {
-    auto scaling = yarn_scaling(*rope.scaling, rope.theta, config.head_dim);
-    config.rope_factors = std::move(scaling.factors);
-    config.rope_magnitude = scaling.magnitude;
-  }
+  set_rope(config, read_rope(json, {"yarn"}));
   return config;
-}
-
-std::size_t window_of(const JsonObject& json) {
-  const std::string key = "sliding_window";
-  return json.has(key) ? json.whole_number(key, 0, UINT32_MAX) : 0;
 }
 
 }  // namespace
@@ -37,7 +26,7 @@ DecoderConfig Mistral::configuration(const JsonObject& given) {
     throw BadInput(json.where(), "\"layer_types\" is given, which no model of \"mistral\" has",
                    "remove it, or use the config.json that belongs to these weights");
   }
-  set_windows(config, std::vector<bool>(config.num_hidden_layers, true), window_of(json));
+  set_windows(config, std::vector<bool>(config.num_hidden_layers, true), read_window(json));
   return config;
 }
 
@@ -47,7 +36,7 @@ DecoderConfig Ministral::configuration(const JsonObject& given) {
   auto config = read(json, model_type);
   const std::size_t layers = config.num_hidden_layers;
   set_windows(config, read_sliding_layers(json, layers, std::vector<bool>(layers, true)),
-              window_of(json));
+              read_window(json));
   return config;
 }
 

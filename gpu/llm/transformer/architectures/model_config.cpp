@@ -11,6 +11,8 @@ namespace tempera::gpu {
 
 namespace {
 
+constexpr const char* window_key = "sliding_window";
+
 /// What says nothing of how logits come about.
 constexpr std::array keys_of_no_logits{
     // names, versions, types of the stored weights
@@ -238,15 +240,18 @@ void require_unquantised(const JsonObject& config) {
   }
 }
 
+std::size_t read_window(const JsonObject& config, std::size_t least) {
+  return config.has(window_key) ? config.whole_number(window_key, least, UINT32_MAX) : 0;
+}
+
 void require_full_attention(const JsonObject& config, std::size_t longest, bool is_switched) {
-  const std::string key = "sliding_window";
-  const std::uint64_t window = config.has(key) ? config.whole_number(key, 0, UINT32_MAX) : 0;
+  const std::size_t window = read_window(config);
   const bool is_narrow = window != 0 && window < longest;
   const auto refuse = [&](const std::string& fault) {
     throw BadInput(config.where(), fault,
                    "only full attention is supported; choose a model without sliding windows");
   };
-  const std::string narrow = in_quotes(key) + " is " + std::to_string(window) +
+  const std::string narrow = in_quotes(window_key) + " is " + std::to_string(window) +
                              ", shorter than the longest text of " + std::to_string(longest) +
                              " tokens";
   const bool is_used = config.boolean_or("use_sliding_window", !is_switched);

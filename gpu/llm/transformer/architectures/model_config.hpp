@@ -51,6 +51,8 @@ void require_unquantised(const JsonObject& config);
 /// `max_window_layers` on, as in Qwen2 and Qwen3.
 void require_full_attention(const JsonObject& config, std::size_t longest, bool is_switched);
 
+/// The tokens of a sliding window, at least `least`; 0 where none is given.
+std::size_t read_window(const JsonObject& config, std::size_t least = 0);
 /// Which of `layers` layers slide, by `layer_types`; by `otherwise` if that is missing.
 /// @throw BadInput unless it has the type of every layer, one of the two that attend
 std::vector<bool> read_sliding_layers(const JsonObject& config, std::size_t layers,

@@ -11,14 +11,6 @@ namespace {
 constexpr double theta_of_olmo3 = 5e5;
 constexpr std::size_t period_of_olmo3 = 4;
 
-void scale(DecoderConfig& config, const RopeParameters& rope) {
-  config.rope_theta = rope.theta;
-  if (!rope.scaling) return;
-  auto scaling = yarn_scaling(*rope.scaling, rope.theta, config.head_dim);
-  config.rope_factors = std::move(scaling.factors);
-  config.rope_magnitude = scaling.magnitude;
-}
-
 }  // namespace
 
 DecoderConfig Olmo2::configuration(const JsonObject& given) {
@@ -27,7 +19,7 @@ DecoderConfig Olmo2::configuration(const JsonObject& given) {
   require_text(json, "model_type", model_type);
   require_false(json, "attention_bias");
   auto config = read_decoder_config(json, {"attention_bias"});
-  scale(config, read_rope(json, {"yarn"}));
+  set_rope(config, read_rope(json, {"yarn"}));
   return config;
 }
 
@@ -50,18 +42,17 @@ DecoderConfig Olmo3::configuration(const JsonObject& given) {
   auto config = read_decoder_config(json, {"attention_bias"});
   const std::size_t layers = config.num_hidden_layers;
   const auto of_whole = rope_of_layers(json, "full_attention");
-  scale(config, read_rope(JsonObject(of_whole, json.where()), {"yarn"}, theta_of_olmo3));
+  set_rope(config, read_rope(JsonObject(of_whole, json.where()), {"yarn"}, theta_of_olmo3));
   auto of_sliding = rope_of_layers(json, "sliding_attention");
   const bool is_parted =
       json.has("rope_parameters") && json.object("rope_parameters").has("sliding_attention");
   config.local_rope_theta =
       is_parted ? read_rope(JsonObject(of_sliding, json.where()), {}, theta_of_olmo3).theta
                 : config.rope_theta;
-  const std::string key = "sliding_window";
   const bool rotates_alike = config.rope_factors.empty() && config.rope_magnitude == 1.0 &&
                              config.local_rope_theta == config.rope_theta;
   set_windows(config, read_sliding_layers(json, layers, all_but_every(period_of_olmo3, layers)),
-              json.has(key) ? json.whole_number(key, 0, UINT32_MAX) : 0,
+              read_window(json),
               rotates_alike ? LayerAttention::Rotation::usual : LayerAttention::Rotation::local);
   return config;
 }

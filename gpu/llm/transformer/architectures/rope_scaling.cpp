@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/error.hpp"
 
@@ -63,6 +64,14 @@ RopeScaling yarn_scaling(const JsonObject& scaling, double theta, std::size_t ro
     result.magnitude = magnitude_of(factor, 1.0);
   }
   return result;
+}
+
+void set_rope(DecoderConfig& config, const RopeParameters& rope) {
+  config.rope_theta = rope.theta;
+  if (!rope.scaling) return;
+  auto scaling = yarn_scaling(*rope.scaling, rope.theta, config.head_dim);
+  config.rope_factors = std::move(scaling.factors);
+  config.rope_magnitude = scaling.magnitude;
 }
 
 }  // namespace tempera::gpu

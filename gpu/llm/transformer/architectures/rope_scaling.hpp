@@ -4,6 +4,8 @@
 #include <vector>
 
 #include "base/json_document.hpp"
+#include "gpu/llm/transformer/architectures/decoder_config.hpp"
+#include "gpu/llm/transformer/architectures/model_config.hpp"
 
 namespace tempera::gpu {
 
@@ -21,5 +23,8 @@ RopeScaling linear_scaling(const JsonObject& scaling, std::size_t rotary_dim);
 /// `factor`, and between them there is a ramp over their index.
 /// @throw BadInput naming file, key and remedy
 RopeScaling yarn_scaling(const JsonObject& scaling, double theta, std::size_t rotary_dim);
+
+/// Gives a configuration the rotary positions of whole heads, scaled by YaRN or not at all.
+void set_rope(DecoderConfig& config, const RopeParameters& rope);
 
 }  // namespace tempera::gpu

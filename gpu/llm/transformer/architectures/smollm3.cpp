@@ -42,13 +42,7 @@ DecoderConfig SmolLM3::configuration(const JsonObject& given) {
   require_false(json, "attention_bias");
   auto config = read_decoder_config(
       json, {"attention_bias", "max_window_layers", "no_rope_layer_interval", "no_rope_layers"});
-  const auto rope = read_rope(json, {"yarn"}, theta_of_smollm3);
-  config.rope_theta = rope.theta;
-  if (rope.scaling) {
-    auto scaling = yarn_scaling(*rope.scaling, rope.theta, config.head_dim);
-    config.rope_factors = std::move(scaling.factors);
-    config.rope_magnitude = scaling.magnitude;
-  }
+  set_rope(config, read_rope(json, {"yarn"}, theta_of_smollm3));
   const std::size_t layers = config.num_hidden_layers;
   const auto rotating = read_rotating_layers(json, layers);
   leave_out_rotations(config, rotating);
@@ -56,8 +50,7 @@ DecoderConfig SmolLM3::configuration(const JsonObject& given) {
   std::vector<bool> sliding(layers, false);
   for (std::size_t layer = 0; layer < layers; ++layer) sliding[layer] = slides && !rotating[layer];
   sliding = read_sliding_layers(json, layers, sliding);
-  const std::size_t window =
-      json.has("sliding_window") ? json.whole_number("sliding_window", 0, UINT32_MAX) : 0;
+  const std::size_t window = read_window(json);
   if (window == 0 || window >= config.max_position_embeddings) return config;
   for (std::size_t layer = 0; layer < layers; ++layer)
     if (sliding[layer]) config.layer_attention[layer].window = window;
