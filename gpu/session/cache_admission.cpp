@@ -8,10 +8,10 @@
 namespace tempera::gpu {
 
 void CacheAdmission::require_room(std::size_t bytes, const std::string& which) const {
-  if (budget_ == 0 || !is_given_ || bytes <= budget_) return;
+  if (!budget_.is_given || budget_.has_room(0, bytes)) return;
   throw BadInput("cache memory",
-                 bytes_text(budget_) + " cannot hold one sample of " + which + ", which needs " +
-                     bytes_text(bytes),
+                 bytes_text(budget_.bytes) + " cannot hold one sample of " + which +
+                     ", which needs " + bytes_text(bytes),
                  "give more, or lower the horizon");
 }
 

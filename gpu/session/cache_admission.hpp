@@ -20,14 +20,11 @@ namespace tempera::gpu {
 /// once changes no bit of any.
 class CacheAdmission {
  public:
-  explicit CacheAdmission(const CacheBudget& budget)
-      : budget_(budget.bytes), is_given_(budget.is_given) {}
+  explicit CacheAdmission(const CacheBudget& budget) : budget_(budget) {}
 
   /// Whether so many bytes more fit.
-  bool has_room(std::size_t bytes) const {
-    return budget_ == 0 || (taken_ <= budget_ && bytes <= budget_ - taken_);
-  }
-  CacheBudget budget() const { return {budget_, is_given_}; }
+  bool has_room(std::size_t bytes) const { return budget_.has_room(taken_, bytes); }
+  const CacheBudget& budget() const { return budget_; }
   void take(std::size_t bytes) { taken_ += bytes; }
   void give_back(std::size_t bytes) { taken_ -= bytes; }
   /// Bytes that what is under way is expected to need.
@@ -37,8 +34,7 @@ class CacheAdmission {
   void require_room(std::size_t bytes, const std::string& which) const;
 
  private:
-  std::size_t budget_;
-  bool is_given_;
+  CacheBudget budget_;
   std::size_t taken_ = 0;
 };
 

@@ -18,41 +18,39 @@ bool Engine::has_room(Request& request, std::vector<Request*>& aside) {
     return &other->cache_ == &request.cache_;
   };
   if (!request.draw_ && std::any_of(batch_.begin(), batch_.end(), has_its_cache)) return true;
-  request.bytes_ = request.cache_.bytes_to_reach(request.reach_);
-  if (!account_->has_room(batch_bytes_ + request.bytes_)) {
-    cut_back_for(request, aside);
-    if (!account_->has_room(batch_bytes_ + request.bytes_)) {
-      if (by_rank_.back()->rank() < request.rank()) return false;
-      // It is alone, and all that can be given back is.
-      const CacheBudget& budget = account_->budget();
-      if (budget.is_given)
-        request.failure_ = std::make_exception_ptr(
-            NoRoom("cache memory",
-                   std::to_string(budget.bytes) + " bytes cannot hold a text of " +
-                       std::to_string(request.reach_) + " tokens",
-                   "give more, or lower the horizon"));
-    }
+  if (!fits(request) && !cut_back_for(request, aside)) {
+    if (by_rank_.back()->rank() < request.rank()) return false;
+    // It is alone, and all that can be given back is.
+    const CacheBudget& budget = account_->budget();
+    if (budget.is_given)
+      request.failure_ = std::make_exception_ptr(
+          NoRoom("cache memory",
+                 std::to_string(budget.bytes) + " bytes cannot hold a text of " +
+                     std::to_string(request.reach_) + " tokens",
+                 "give more, or lower the horizon"));
   }
   batch_bytes_ += request.bytes_;
   return true;
 }
 
+/// Asks what a request needs, which changes as caches are cut back: a page that it shares becomes
+/// its own, and need not be copied. Returns whether there is room for it beside the batch.
+bool Engine::fits(Request& request) {
+  request.bytes_ = request.cache_.bytes_to_reach(request.reach_);
+  return account_->has_room(batch_bytes_ + request.bytes_);
+}
+
 /// Cuts caches back until there is room for a request, or nothing is left that may be cut back for
-/// it.
-void Engine::cut_back_for(Request& request, std::vector<Request*>& aside) {
+/// it. Returns whether there is room.
+bool Engine::cut_back_for(Request& request, std::vector<Request*>& aside) {
   if (by_rank_.empty()) list_by_rank(request, aside);
-  // A page that it shares becomes its own, and need not be copied, once the others are cut back.
-  const auto has_its_room = [&] {
-    request.bytes_ = request.cache_.bytes_to_reach(request.reach_);
-    return account_->has_room(batch_bytes_ + request.bytes_);
-  };
   const auto is_waited_for = [&](const Cache& cache) {
     return std::binary_search(waited_for_.begin(), waited_for_.end(), &cache);
   };
   if (is_idle_left_)
     is_idle_left_ = account_->make_room(batch_bytes_ + request.bytes_, is_waited_for);
   for (Request* const later : by_rank_) {
-    if (has_its_room() || !(request.rank() < later->rank())) return;
+    if (!(request.rank() < later->rank()) || fits(request)) break;
     // All who ask for its cache, a prefix, go aside: the pass is counted for the first of them.
     const auto asks_for_it = [&](const Request* asking) {
       return &asking->cache_ == &later->cache_;
@@ -64,6 +62,7 @@ void Engine::cut_back_for(Request& request, std::vector<Request*>& aside) {
     batch_.erase(stays, batch_.end());
     later->cache_.drop_own();
   }
+  return fits(request);
 }
 
 /// Lists all that wait, those in the batch that is being made and aside among them.

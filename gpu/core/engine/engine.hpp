@@ -325,7 +325,8 @@ class Engine {
   void take_batch();
   // batch_room.cpp: who of those that wait has memory.
   bool has_room(Request& request, std::vector<Request*>& aside);
-  void cut_back_for(Request& request, std::vector<Request*>& aside);
+  bool fits(Request& request);
+  bool cut_back_for(Request& request, std::vector<Request*>& aside);
   void list_by_rank(Request& request, std::vector<Request*>& aside);
   void start_added();
   void end_what_is_over();

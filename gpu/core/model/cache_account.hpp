@@ -19,6 +19,11 @@ struct CacheBudget {
   /// Whether a user gave it. Then it holds whatever is asked for. Under any other budget a pass
   /// that does not fit alone is made all the same.
   bool is_given = true;
+
+  /// True if so many bytes more fit beside those that are held.
+  bool has_room(std::size_t held, std::size_t more) const {
+    return bytes == 0 || (held <= bytes && more <= bytes - held);
+  }
 };
 
 /// The bytes that all caches of one client hold: each page once, however many caches share it. If
@@ -38,9 +43,7 @@ class CacheAccount {
   std::size_t held() const { return held_; }
   /// The most that was held at one time.
   std::size_t most_held() const { return most_held_; }
-  bool has_room(std::size_t bytes) const {
-    return budget_.bytes == 0 || (held_ <= budget_.bytes && bytes <= budget_.bytes - held_);
-  }
+  bool has_room(std::size_t bytes) const { return budget_.has_room(held_, bytes); }
   /// Says that the memory of the device has no more than is held now.
   void end_at_held() {
     if (budget_.bytes == 0 || held_ < budget_.bytes) budget_ = {held_ + (held_ == 0), false};
