@@ -27,21 +27,25 @@ inline void normalize_row(const float* states, const float* weight, std::size_t 
   }
 }
 
-/// An item is a row.
-struct TensorCoreNormalize {
+/// An item is a row. `normalize` does one: (states, weight, size, epsilon, normed).
+template <class Element,
+          void (*normalize)(const float*, const float*, std::size_t, float, Element*)>
+struct NormalizeRows {
   const float* states;  // [rows, size]
   const float* weight;  // [size]
   std::size_t size;
   float epsilon;
-  std::uint16_t* normed;  // [rows, size]
+  Element* normed;  // [rows, size]
 
   void operator()(std::size_t row) const {
-    normalize_row(states + row * size, weight, size, epsilon, normed + row * size);
+    normalize(states + row * size, weight, size, epsilon, normed + row * size);
   }
 };
 
-/// An item is a row.
-struct TensorCoreNormalizeIntoPages {
+/// The same, with the rows in pages.
+template <class Element,
+          void (*normalize)(const float*, const float*, std::size_t, float, Element*)>
+struct NormalizeRowsIntoPages {
   const float* states;  // [rows, size]
   const float* weight;  // [size]
   std::size_t size;
@@ -50,11 +54,14 @@ struct TensorCoreNormalizeIntoPages {
   PagePart target;  // [page_tokens, size]
 
   void operator()(std::size_t row) const {
-    normalize_row(states + row * size, weight, size, epsilon,
-                  part_of_page<std::uint16_t>(target, page_of_row(batch, row)) +
-                      batch.positions[row] % page_tokens * size);
+    normalize(states + row * size, weight, size, epsilon,
+              part_of_page<Element>(target, page_of_row(batch, row)) +
+                  batch.positions[row] % page_tokens * size);
   }
 };
+
+using TensorCoreNormalize = NormalizeRows<std::uint16_t, normalize_row>;
+using TensorCoreNormalizeIntoPages = NormalizeRowsIntoPages<std::uint16_t, normalize_row>;
 
 /// An item is a row.
 struct TensorCoreGatherFromPages {

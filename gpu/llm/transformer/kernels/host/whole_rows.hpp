@@ -14,34 +14,8 @@ inline void whole_normalize_row(const float* states, const float* weight, std::s
   for (std::size_t i = 0; i < size; ++i) normed[i] = weight[i] * (states[i] * factor);
 }
 
-/// An item is a row.
-struct WholeNormalize {
-  const float* states;  // [rows, size]
-  const float* weight;  // [size]
-  std::size_t size;
-  float epsilon;
-  float* normed;  // [rows, size]
-
-  void operator()(std::size_t row) const {
-    whole_normalize_row(states + row * size, weight, size, epsilon, normed + row * size);
-  }
-};
-
-/// An item is a row.
-struct WholeNormalizeIntoPages {
-  const float* states;  // [rows, size]
-  const float* weight;  // [size]
-  std::size_t size;
-  float epsilon;
-  TokenRows batch;
-  PagePart target;  // [page_tokens, size]
-
-  void operator()(std::size_t row) const {
-    whole_normalize_row(states + row * size, weight, size, epsilon,
-                        part_of_page<float>(target, page_of_row(batch, row)) +
-                            batch.positions[row] % page_tokens * size);
-  }
-};
+using WholeNormalize = NormalizeRows<float, whole_normalize_row>;
+using WholeNormalizeIntoPages = NormalizeRowsIntoPages<float, whole_normalize_row>;
 
 /// Stores a head of a key or of a value as SixteenBitElements, in pairs as PairsInPages has them.
 /// The head is rotated in its own place first.
