@@ -119,19 +119,8 @@ class PlainInteger {
 
   Vector rotated_head(const Vector& x, std::size_t begin, std::size_t position,
                       const std::string& name) const {
-    const auto y = norm(part(x, begin, config_.head_dim), name);
-    const std::size_t half = config_.head_dim / 2;
-    Vector z(config_.head_dim);
-    for (std::size_t d = 0; d < half; ++d) {
-      const double angle =
-          static_cast<double>(position) *
-          std::pow(config_.rope_theta, -static_cast<double>(d) / static_cast<double>(half));
-      const auto cosine = static_cast<float>(std::cos(angle));
-      const auto sine = static_cast<float>(std::sin(angle));
-      z[d] = std::fma(y[d], cosine, -(y[d + half] * sine));
-      z[d + half] = std::fma(y[d + half], cosine, y[d] * sine);
-    }
-    return z;
+    return rotated_by_fma(norm(part(x, begin, config_.head_dim), name), position,
+                          config_.rope_theta);
   }
 
   void attend(const std::string& prefix, std::vector<Vector>& states) const {

@@ -49,6 +49,22 @@ class KeptTensors final : public TensorSource {
   std::list<StoredTensor> tensors_;
 };
 
+/// A head rotated to its position, each element by one fused multiply-add.
+inline std::vector<float> rotated_by_fma(const std::vector<float>& y, std::size_t position,
+                                         double theta) {
+  const std::size_t half = y.size() / 2;
+  std::vector<float> z(y.size());
+  for (std::size_t d = 0; d < half; ++d) {
+    const double angle = static_cast<double>(position) *
+                         std::pow(theta, -static_cast<double>(d) / static_cast<double>(half));
+    const auto cosine = static_cast<float>(std::cos(angle));
+    const auto sine = static_cast<float>(std::sin(angle));
+    z[d] = std::fma(y[d], cosine, -(y[d + half] * sine));
+    z[d + half] = std::fma(y[d + half], cosine, y[d] * sine);
+  }
+  return z;
+}
+
 enum class TensorCoreDefect {
   none,
   ampere_step,
@@ -196,19 +212,8 @@ class PlainTensorCore {
                       const std::string& name) const {
     const Vector head(x.begin() + static_cast<std::ptrdiff_t>(begin),
                       x.begin() + static_cast<std::ptrdiff_t>(begin + config_.head_dim));
-    const auto y = norm_in(defect_ == Defect::head_norm_in_16_sums ? 16 : 32, head, name);
-    const std::size_t half = config_.head_dim / 2;
-    Vector z(config_.head_dim);
-    for (std::size_t d = 0; d < half; ++d) {
-      const double angle =
-          static_cast<double>(position) *
-          std::pow(config_.rope_theta, -static_cast<double>(d) / static_cast<double>(half));
-      const auto cosine = static_cast<float>(std::cos(angle));
-      const auto sine = static_cast<float>(std::sin(angle));
-      z[d] = std::fma(y[d], cosine, -(y[d + half] * sine));
-      z[d + half] = std::fma(y[d + half], cosine, y[d] * sine);
-    }
-    return z;
+    return rotated_by_fma(norm_in(defect_ == Defect::head_norm_in_16_sums ? 16 : 32, head, name),
+                          position, config_.rope_theta);
   }
 
   void attend(const std::string& prefix, std::vector<Vector>& states) const {

@@ -1,96 +1,38 @@
 #include <cmath>
-#include <cstring>
 #include <list>
 
-#include "gpu/llm/transformer/transformer.hpp"
 #include "tests/catch.hpp"
 #include "tests/gpu/llm/transformer/architectures/plain_bfloat16_pairs.hpp"
-#include "tests/gpu/llm/transformer/default_kernels.hpp"
+#include "tests/gpu/llm/transformer/architectures/qwen3_bits.hpp"
 #include "tests/gpu/llm/transformer/kernels/forms.hpp"
 
 namespace tempera::gpu {
 
 namespace {
 
-/// The shape of a model and the length of a text.
-struct PairCase {
-  std::size_t hidden;
-  std::size_t inner;
-  std::size_t heads;
-  std::size_t groups;
-  std::size_t head_dim;
-  std::size_t layers;
-  std::size_t tokens;
-
-  DecoderConfig config() const {
-    DecoderConfig result;
-    result.vocab_size = 23;
-    result.hidden_size = hidden;
-    result.intermediate_size = inner;
-    result.num_hidden_layers = layers;
-    result.num_attention_heads = heads;
-    result.num_key_value_heads = groups;
-    result.head_dim = head_dim;
-    result.max_position_embeddings = 600;
-    result.tie_word_embeddings = layers > 1;
-    return result;
-  }
-  std::vector<TokenId> text() const {
-    std::vector<TokenId> result;
-    for (std::size_t i = 0; i < tokens; ++i) {
-      result.push_back(static_cast<TokenId>((i * i + 3 * i) % 23));
-    }
-    return result;
-  }
-};
-
 /// More than one run, the last segment filled up.
-constexpr PairCase long_inputs{300, 530, 2, 1, 10, 1, 5};
+constexpr Qwen3Case long_inputs{300, 530, 2, 1, 10, 1, 5};
 /// More than two splits, the last one short, and more than one segment of a head.
-constexpr PairCase several_splits{24, 20, 4, 2, 50, 1, 530};
+constexpr Qwen3Case several_splits{24, 20, 4, 2, 50, 1, 530};
 
-using RowBits = std::vector<std::vector<std::uint32_t>>;  // of the logits
-
-RowBits row_bits(const std::vector<std::vector<float>>& rows) {
-  RowBits result;
-  for (const auto& row : rows) {
-    result.emplace_back(row.size());
-    std::memcpy(result.back().data(), row.data(), row.size() * sizeof(float));
-  }
-  return result;
-}
-
-RowBits computed_by(const PairCase& shape, const Kernels& kernels) {
-  KeptTensors tensors(5);
-  Transformer transformer(std::make_unique<Qwen3>(shape.config(), tensors, kernels));
-  DeviceMemory<float> memory;
-  transformer.logits_at_every_position(shape.text(), memory);
-  std::vector<std::vector<float>> rows;
-  for (std::size_t i = 0; i < shape.tokens; ++i) rows.push_back(memory.download(i * 23, 23));
-  return row_bits(rows);
-}
-
-RowBits plainly(const PairCase& shape, PairDefect defect = PairDefect::none) {
-  KeptTensors tensors(5);
-  const Qwen3 names_and_shapes(shape.config(), tensors,
-                               default_kernels(Arithmetic::bfloat16_pairs));
-  return row_bits(PlainPairs(shape.config(), tensors, defect).logits(shape.text()));
+RowBits plainly(const Qwen3Case& shape, PairDefect defect = PairDefect::none) {
+  return written_out<PlainPairs>(shape, Arithmetic::bfloat16_pairs, defect);
 }
 
 }  // namespace
 
 TEST_CASE("bfloat16-pairs logits are the sequences of docs/reference/arithmetic.md, bit for bit",
           "[bfloat16-pairs][long]") {
-  for (const PairCase& shape : {
+  for (const Qwen3Case& shape : {
            long_inputs, several_splits,
-           PairCase{21, 35, 6, 3, 18, 2, 40},    // nothing a multiple of anything
-           PairCase{256, 32, 1, 1, 2, 1, 3},     // exactly one run
-           PairCase{288, 64, 1, 1, 16, 1, 3},    // a run and one segment
-           PairCase{32, 16, 4, 1, 64, 1, 270},   // grouped
-           PairCase{32, 16, 2, 2, 80, 2, 20},    // ungrouped
-           PairCase{16, 16, 2, 1, 128, 1, 257},  // one position in a split of its own
-           PairCase{16, 16, 1, 1, 256, 1, 256},  // exactly one split
-           PairCase{16, 16, 70, 2, 6, 1, 20},    // more queries than go together
+           Qwen3Case{21, 35, 6, 3, 18, 2, 40},    // nothing a multiple of anything
+           Qwen3Case{256, 32, 1, 1, 2, 1, 3},     // exactly one run
+           Qwen3Case{288, 64, 1, 1, 16, 1, 3},    // a run and one segment
+           Qwen3Case{32, 16, 4, 1, 64, 1, 270},   // grouped
+           Qwen3Case{32, 16, 2, 2, 80, 2, 20},    // ungrouped
+           Qwen3Case{16, 16, 2, 1, 128, 1, 257},  // one position in a split of its own
+           Qwen3Case{16, 16, 1, 1, 256, 1, 256},  // exactly one split
+           Qwen3Case{16, 16, 70, 2, 6, 1, 20},    // more queries than go together
        }) {
     CAPTURE(shape.hidden, shape.inner, shape.heads, shape.groups, shape.head_dim, shape.tokens);
     const RowBits expected = plainly(shape);
@@ -103,7 +45,7 @@ TEST_CASE("bfloat16-pairs logits are the sequences of docs/reference/arithmetic.
 
 TEST_CASE("the comparison of bfloat16-pairs logits sees every planted defect",
           "[bfloat16-pairs][long]") {
-  const auto sees = [](const PairCase& shape, std::initializer_list<PairDefect> defects) {
+  const auto sees = [](const Qwen3Case& shape, std::initializer_list<PairDefect> defects) {
     const RowBits rows = plainly(shape);
     for (const auto defect : defects) {
       INFO("defect " << static_cast<int>(defect));
@@ -155,7 +97,7 @@ class OverflowingTensors final : public TensorSource {
 }  // namespace
 
 TEST_CASE("what is left in a page after the last token has no part in any logit") {
-  const PairCase shape{16, 16, 2, 1, 8, 1, 0};
+  const Qwen3Case shape{16, 16, 2, 1, 8, 1, 0};
   const std::vector<TokenId> overflowing(64, 22), text{1, 2, 3, 4, 5, 6, 7, 8, 9};
   for (const auto arithmetic : {Arithmetic::float32, Arithmetic::tensor_core,
                                 Arithmetic::bfloat16_pairs, Arithmetic::integer})

@@ -60,24 +60,23 @@ Row bits_of(const std::vector<float>& values) {
   return row;
 }
 
+std::vector<Row> rows_of(const DeviceMemory<float>& memory, std::size_t count, std::size_t size) {
+  std::vector<Row> rows;
+  for (std::size_t row = 0; row < count; ++row)
+    rows.push_back(bits_of(memory.download(row * size, size)));
+  return rows;
+}
+
 std::vector<Row> next(Transformer& transformer, const std::vector<Pass>& passes) {
   DeviceMemory<float> memory;
   transformer.next_logits(passes, memory);
-  const std::size_t size = transformer.vocabulary_size();
-  std::vector<Row> rows;
-  for (std::size_t row = 0; row < passes.size(); ++row)
-    rows.push_back(bits_of(memory.download(row * size, size)));
-  return rows;
+  return rows_of(memory, passes.size(), transformer.vocabulary_size());
 }
 
 std::vector<Row> every_position(Transformer& transformer, const Text& text) {
   DeviceMemory<float> memory;
   transformer.logits_at_every_position(text, memory);
-  const std::size_t size = transformer.vocabulary_size();
-  std::vector<Row> rows;
-  for (std::size_t row = 0; row < text.size(); ++row)
-    rows.push_back(bits_of(memory.download(row * size, size)));
-  return rows;
+  return rows_of(memory, text.size(), transformer.vocabulary_size());
 }
 
 /// A text's rows, at once and in pieces, beside another text and a fork of itself.
