@@ -1,4 +1,5 @@
 import pathlib
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "python"))
+# The package of the tree, and what several folders of tests share.
+sys.path[:0] = [str(pathlib.Path(__file__).parents[2] / "python"), str(pathlib.Path(__file__).parent)]

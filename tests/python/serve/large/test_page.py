@@ -6,11 +6,11 @@ import re
 import threading
 
 import pytest
-from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
+from chromium import chromium
 from conftest import Server
 
 PICTURES = os.environ.get("TEMPERA_PAGE_PICTURES")
@@ -18,16 +18,8 @@ PICTURES = os.environ.get("TEMPERA_PAGE_PICTURES")
 
 @pytest.fixture(scope="module")
 def browser():
-    options = webdriver.ChromeOptions()
-    options.binary_location = "/usr/bin/chromium"
-    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
-                     "--host-resolver-rules=MAP elsewhere.test 127.0.0.1"):
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService("/usr/bin/chromedriver"))
-    driver.set_page_load_timeout(60)
-    yield driver
-    driver.quit()
+    with chromium("--host-resolver-rules=MAP elsewhere.test 127.0.0.1") as driver:
+        yield driver
 
 
 @pytest.fixture

@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from selenium import webdriver
 from selenium.webdriver.support.ui import WebDriverWait
+
+from chromium import chromium
 
 TREE = pathlib.Path(__file__).resolve().parents[4]
 HTML = TREE / "build/site/html"
@@ -43,15 +44,8 @@ def pages() -> list[pathlib.Path]:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    options = webdriver.ChromeOptions()
-    options.binary_location = "/usr/bin/chromium"
-    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars"):
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService("/usr/bin/chromedriver"))
-    driver.set_page_load_timeout(60)
-    yield driver
-    driver.quit()
+    with chromium() as driver:
+        yield driver
 
 
 def show(browser: Any, page: pathlib.Path, width: int, scheme: str) -> None:
