@@ -79,7 +79,7 @@ class ReplayModel::Ahead final : public FusedDraw {
                                        DeviceMemory<float>& logits) override {
     const auto drawn = passes.first(draws.size());
     compute(drawn, draws, logits);
-    draw_ahead(draws, logits);
+    draw_ahead(logits);
     std::vector<ScoredToken> tokens;
     for (std::size_t row = 0; row < draws.size(); ++row) {
       replayed(drawn[row]).grow(drawn[row].tokens.size());
@@ -143,7 +143,7 @@ class ReplayModel::Ahead final : public FusedDraw {
   }
 
   /// Draws after each token of what has begun, and compares.
-  void draw_ahead(std::span<const RowDraw> /*draws*/, DeviceMemory<float>& logits) {
+  void draw_ahead(DeviceMemory<float>& logits) {
     struct Row {
       const Begun* begun;
       std::size_t index;
