@@ -255,11 +255,10 @@ void run_verify(const VerifyOptions& options) {
   for (const lab::Claim& claim : asked) runner.require_check(claim);
   if (!options.json)
     std::printf("%s\n",
-                wrapped("the claims of " + one_line(file) +
-                            ": the verdict, and what became of it now. Confirmed: the "
-                            "claim's check computed that verdict; proof: by a theorem that "
-                            "`make -C proofs` checks, as ./test does; seen: on all that was "
-                            "tried of a statement of more",
+                wrapped("the claims in proofs/claims.json: the verdict on each, and how this run "
+                        "checked it. Confirmed: the claim's check computed that verdict; proof: by "
+                        "a theorem that `make -C proofs` checks, as ./test does; seen: on "
+                        "everything that was tried, of a statement that covers more",
                         table_columns, 2)
                     .c_str());
   std::vector<lab::ClaimResult> lines;

@@ -192,7 +192,7 @@ TEST_CASE("the whole table fits 100 columns, ends in its counts, and JSON tells 
                  Catch::Contains(" seen, ") && Catch::Contains(" hold if, ") &&
                  Catch::Contains(" undecided; ") && Catch::Contains(" confirmed, ") &&
                  Catch::EndsWith(" proof, 0 refuted"));
-  CHECK_THAT(table.out, Catch::StartsWith("the claims of " TEMPERA_SOURCE_DIR "/proofs") &&
+  CHECK_THAT(table.out, Catch::StartsWith("the claims in proofs/claims.json: ") &&
                             Catch::Contains("not covered: ") && !Catch::Contains("MISSED"));
   // The paper's claims first, and of them those that do not simply hold.
   CHECK_THAT(table.out, Catch::Contains("\n\nthe paper's claims\n  fails     confirmed exact    "
