@@ -173,7 +173,7 @@ def cells_of(text: str, label: str) -> Iterator[tuple[Place, Printed]]:
 
 
 def printed_in(place: Place, cell: str) -> Iterator[tuple[Place, Printed]]:
-    """What a cell prints: one number, or some, each with a place of its own."""
+    """The numbers that a cell prints, each with its place."""
     label, group, row, column = place
     words = plain(cell)
     numbers: list[str | None] = [*re.findall(r"\d+(?:\.\d+)?", words)]

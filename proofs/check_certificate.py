@@ -42,7 +42,7 @@ class Model:
     def row(self, prefix):
         row = self.rows.get(prefix, self.default)
         if row is None or sum(row) != 1 or min(row) < 0:
-            raise Wrong(f"the row after {prefix} is no law")
+            raise Wrong(f"the row after {prefix} is not a law")
         return row
 
     def p(self, x, t):  # p0(x_t | x_{<t}), t from 0
@@ -194,6 +194,6 @@ if __name__ == "__main__":
         print(f"fails: {wrong}")
         sys.exit(1)
     except (OSError, ValueError, KeyError, IndexError, TypeError, AttributeError, ZeroDivisionError) as error:
-        print(f"{' '.join(sys.argv[1:2]) or 'FILE'}: is no certificate: {error!r}; write one with tempera certify",
+        print(f"{' '.join(sys.argv[1:2]) or 'FILE'}: is not a certificate: {error!r}; write one with tempera certify",
               file=sys.stderr)
         sys.exit(2)

@@ -66,7 +66,7 @@ expect fails "a section whose hypothesis is false" toy.sound \
    Theorem sound : 1 + 1 = two. Proof using absurd. reflexivity. Qed. End S.' "$pinned"
 expect fails "a definition under the theorem's name" toy.sound \
   'Definition two := 2. Definition sound : 1 + 1 = two := eq_refl.' 'is a definition, not a theorem'
-expect fails "a theorem that is no proposition" toy.sound \
+expect fails "a theorem that is not a proposition" toy.sound \
   'Theorem sound : nat. Proof. exact 2. Qed.' 'is not a proposition'
 expect fails "a definition that the statement is made of" toy.sound \
   'Definition two := 1 + 1. Theorem sound : 1 + 1 = two. Proof. reflexivity. Qed.' "$pinned"

@@ -35,7 +35,7 @@ void Journal::read() {
     if (line.substr(0, size) != hexadecimal(checksum_) + ' ')
       throw BadInput(path.string() + ", line " + std::to_string(line_number),
                      "is not what the run wrote",
-                     "remove this file: the run then goes on from its last checkpoint");
+                     "remove this file: the run then resumes from its last checkpoint");
   });
   is_forced_ = bytes_ == 0;
 }

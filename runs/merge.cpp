@@ -307,7 +307,7 @@ MergedRun merge_shards(const fs::path& run, const fs::path& merged, const MergeO
   std::error_code error;
   if (is_there(merged) && !(fs::is_directory(merged, error) && fs::is_empty(merged, error))) {
     if (!is_there(merged / "config.json"))
-      throw BadInput(merged.string(), "exists already, and is no run's",
+      throw BadInput(merged.string(), "exists already, and is not a run's",
                      "choose another folder with --out");
     const RunFolder there = RunFolder::open(merged, disk);
     if (!there.finished() || read_whole(merged / "config.json") != whole.dump(1) + "\n")

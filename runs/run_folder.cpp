@@ -74,7 +74,7 @@ bool is_unused(const fs::path& folder) {
 
 [[noreturn]] void refuse_to_overwrite(const fs::path& path) {
   throw BadInput(path.string(), "exists already, and a run folder is never overwritten",
-                 "choose another folder, or go on with --resume " + as_shell_word(path.string()));
+                 "choose another folder, or resume with --resume " + as_shell_word(path.string()));
 }
 
 }  // namespace
@@ -137,7 +137,7 @@ RunFolder RunFolder::open_unread(const fs::path& path, Disk& disk) {
     throw BadInput(path.string(), "is empty: no run has begun in it",
                    "begin one there with --out " + as_shell_word(path.string()));
   if (!is_there(path / "config.json"))
-    throw BadInput(path.string(), "holds no config.json, so it is no run folder",
+    throw BadInput(path.string(), "holds no config.json, so it is not a run folder",
                    "give the folder that --out made");
   for (const std::string& name : names_in(path))
     if (is_name_of_run(name)) require_no_special_file(path / name);
@@ -208,7 +208,7 @@ void RunFolder::read_checkpoint() {
     const JsonObject written(value, file.string() + ", " + name);
     written.only({"bytes", "seal"});
     if (name != "events.jsonl" && name != "samples.jsonl" && !is_made_when_written(name))
-      throw BadInput(written.where(), "is no file of a run folder", remedy_for(file));
+      throw BadInput(written.where(), "is not a file of a run folder", remedy_for(file));
     constexpr auto most = std::numeric_limits<std::uint64_t>::max();
     files_[name] = {written.whole_number("bytes", 0, most),
                     Checksum(written.whole_number("seal", 0, most)),

@@ -17,7 +17,7 @@ constexpr double most_seconds = 1e12;
 double seconds_at(const JsonObject& object, const std::string& key) {
   const double value = object.finite_number(key);
   if (value < 0.0 || value > most_seconds)
-    throw BadInput(object.where() + ", " + key, "is no time in seconds",
+    throw BadInput(object.where() + ", " + key, "is not a time in seconds",
                    "remove the file: what it says of earlier processes is then left out");
   return value;
 }

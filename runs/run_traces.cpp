@@ -162,7 +162,7 @@ RunTraces read_traces(const std::filesystem::path& folder,
   require_no_special_file(folder, "folder");
   const auto config = folder / "config.json";
   if (!is_there(config))
-    throw BadInput(folder.string(), "holds no config.json, so it is no run folder", write_again);
+    throw BadInput(folder.string(), "holds no config.json, so it is not a run folder", write_again);
   RunTraces traces;
   traces.settings =
       SamplingSettings::from_json(parse_json(read_whole(config), config.string()), config.string());

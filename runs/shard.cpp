@@ -159,7 +159,7 @@ void require_same_run(const nlohmann::json& config, const std::string& file,
   const auto identity = ShardIdentity::from_config(config, file);
   const auto other_identity = ShardIdentity::from_config(other_config, other);
   if (!identity || !other_identity)
-    throw BadInput(identity ? other : file, "has no key \"shard\": it is no shard's",
+    throw BadInput(identity ? other : file, "has no key \"shard\": it is not a shard's",
                    "give a folder that tempera sample --shard made");
   if (identity->version != other_identity->version)
     refuse_key(file, "version", identity->version, other_identity->version, other);

@@ -177,7 +177,7 @@ std::optional<std::uint64_t> ShardClaim::wait_for_end(
 
 void ShardClaim::refuse(const Owner& owner) const {
   throw BadInput(shard_folder_.string(), "is being drawn by " + owner.name(),
-                 "let it go on, or end it first; each shard is drawn by one process");
+                 "let it finish, or end it first; each shard is drawn by one process");
 }
 
 std::string ShardClaim::text(bool has_ended) const {
@@ -225,7 +225,7 @@ bool ShardClaim::is_taken_over() const { return is_there(file(generation_ + 1));
 void ShardClaim::refuse_as_lost() const {
   throw ClaimLost(shard_folder_.string() + ": was taken over by " +
                   Owner::read(file(generation_ + 1)).name() +
-                  " while this process stood still; it goes on there, and nothing is lost");
+                  " while this process stood still; the work continues there, and nothing is lost");
 }
 
 void ShardClaim::require_held() {

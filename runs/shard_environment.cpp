@@ -20,7 +20,7 @@ std::optional<std::size_t> number(const Get& get, const std::string& name) {
   std::size_t value = 0;
   const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
   if (error != std::errc() || end != text->data() + text->size())
-    throw BadInput(name, "is " + in_quotes(*text) + ", which is no whole number", say_it);
+    throw BadInput(name, "is " + in_quotes(*text) + ", which is not a whole number", say_it);
   return value;
 }
 

@@ -225,7 +225,7 @@ void add_bench(CLI::App& app) {
   auto options = std::make_shared<BenchOptions>();
   options->name = "host";
   add_text(*command, "BENCH", options->name, "",
-           "What to measure: host, how fast the host decodes beside what it can read and "
+           "The measurement: host, how fast the host decodes beside what it can read and "
            "multiply (default), or paper, the paper's runtime table");
   CLI::Option* shape = add_text(*command, "--shape", options->shape, "NAME",
                                 "Sizes of a model with random weights: qwen3-8b, qwen3-4b, 135m or "

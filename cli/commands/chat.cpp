@@ -110,7 +110,7 @@ class ChatLoop {
     } else {
       const auto nearest = nearest_name(
           command, std::vector<std::string>{"/again", "/new", "/save", "/help", "/exit"});
-      throw BadInput(in_quotes(command), "is no command of tempera chat",
+      throw BadInput(in_quotes(command), "is not a command of tempera chat",
                      nearest ? "did you mean " + *nearest + "?"
                              : "see /help; a turn that begins with / is written with two of them");
     }

@@ -53,7 +53,7 @@ void run_check(const CheckOptions& options, bool names_horizon) {
 /// What only a whole program takes.
 void add_whole_options(CLI::App& command, CheckOptions& options) {
   command.add_flag("--whole", options.is_whole,
-                   "The program is no kernel: it goes from the prompt to an answer");
+                   "The program is not a kernel: it goes from the prompt to an answer");
   add_text(command, "--algorithm", options.algorithm, "NAME",
            "For a whole program: whether it is this sampler, by any name of law --sampler");
   add_text(command, "--powers", options.powers, "P[,P...]",
@@ -125,7 +125,7 @@ void add_check(CLI::App& app) {
   command->add_flag("--pure", options->is_pure,
                     "A step is a function of its state and draws: run nothing twice to see that");
   command->add_flag("--every-path", options->is_every_path,
-                    "Merge no paths that the program does not declare to go on alike");
+                    "Merge only the paths that the program declares to continue alike");
   add_whole_options(*command, *options);
   add_text(*command, "--tree", options->tree, "FOLDER", tree_help);
   command->add_flag("--json", options->json,

@@ -64,7 +64,7 @@ void run_gallery(const GalleryOptions& options) {
         if (options.only == defect.name) all.push_back(lab::hunt(defect));
   }
   if (all.empty())
-    throw BadInput("--only", in_quotes(options.only) + " is no planted defect",
+    throw BadInput("--only", in_quotes(options.only) + " is not a planted defect",
                    "tempera gallery lists them");
   const auto missed = static_cast<std::size_t>(std::count_if(
       all.begin(), all.end(), [](const lab::DefectFound& found) { return !found.caught; }));

@@ -102,7 +102,7 @@ void print(const lab::LawReport& report, const LawOptions& options, double secon
   line("TV after one step from that target", lab::to_scientific(report.tv_one_step), "");
   line("largest difference of an entry from reference/",
        report.worst_entry ? lab::to_scientific(*report.worst_entry) : "not computed",
-       report.worst_entry ? "" : ": a power is no fraction of terms up to 1024");
+       report.worst_entry ? "" : ": a power is not a fraction of terms up to 1024");
   std::printf("stationary law:\n");
   for (std::size_t s = 0; s < report.states.size(); ++s)
     std::printf("  %12s  %s\n", lab::to_scientific(lab::to_real(report.stationary[s])).c_str(),

@@ -31,7 +31,7 @@ const gpu::NamedModel& model_named(const std::string& name) {
   std::vector<std::string> names;
   for (const auto& model : gpu::named_models()) names.emplace_back(model.name);
   const auto nearest = nearest_name(name, names);
-  throw BadInput(in_quotes(name), "is no model that tempera can obtain",
+  throw BadInput(in_quotes(name), "is not a model that tempera can obtain",
                  nearest ? "did you mean " + *nearest + "?" : "tempera models lists them");
 }
 

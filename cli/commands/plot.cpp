@@ -32,7 +32,7 @@ struct PlotOptions {
 nlohmann::ordered_json read_json(const std::filesystem::path& file) {
   auto json = nlohmann::ordered_json::parse(read_whole(file), nullptr, false);
   if (json.is_discarded())
-    throw BadInput(file.string(), "is no JSON", "run tempera sample --resume on the folder");
+    throw BadInput(file.string(), "is not JSON", "run tempera sample --resume on the folder");
   return json;
 }
 
@@ -75,7 +75,7 @@ void run_plot(const PlotOptions& options) {
     throw BadInput(options.run,
                    "has no round of sample " + std::to_string(options.sample) +
                        (options.id.empty() ? "" : " of prompt " + in_quotes(options.id)),
-                   "give another --id or --sample, or let the run go on");
+                   "give another --id or --sample, or resume the run");
   const auto& id = read.settings.prompts[prompt].id;
   const std::string title = read.settings.model + (id ? ", prompt " + *id : "") + ", sample " +
                             std::to_string(options.sample);

@@ -23,7 +23,7 @@ CLI::App& command_named(CLI::App& program, const std::string& name) {
     names.push_back(command->get_name());
   }
   const auto nearest = nearest_name(name, names);
-  throw BadInput(in_quotes(name), "is no command of tempera",
+  throw BadInput(in_quotes(name), "is not a command of tempera",
                  nearest ? "did you mean tempera " + *nearest + "?" : "tempera help lists them");
 }
 

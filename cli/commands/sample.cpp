@@ -94,7 +94,7 @@ std::vector<gpu::PromptLine> read_prompts(const SampleOptions& options) {
 }
 
 std::string way_to_resume(const std::string& folder) {
-  return "tempera: interrupted; go on with: tempera sample --resume " + as_shell_word(folder);
+  return "tempera: interrupted; resume with: tempera sample --resume " + as_shell_word(folder);
 }
 
 /// Takes the prompts in, and says what the run depends on beside what the user said.
@@ -205,7 +205,7 @@ bool draw(SampleOptions options, const std::vector<gpu::Device>& devices, Sample
     is_any_lost = true;
     line.clear();
     std::cerr << "tempera: " << device << " is lost (" << one_line(why)
-              << "); the other devices go on with its work\n";
+              << "); the other devices continue its work\n";
   };
   gpu::Job job(model.model(), options.settings, model.text(), folder,
                {print, [&](const gpu::SamplingProgress& progress) { line.show(progress); },
@@ -317,7 +317,7 @@ void add_sample(CLI::App& app) {
   CLI::Option* shard = add_text(
       *command, "--shard", options->shard, "I/N",
       "Draw the Ith of N parts of the run into a folder of its own under --out, for tempera merge; "
-      "the same command goes on with it. Default: what Slurm, Open MPI or another launcher says in "
+      "the same command resumes it. Default: what Slurm, Open MPI or another launcher says in "
       "the environment; none: the whole run, whatever that says");
   CLI::Option* packed = add_packed_weights(*command, options->packed_weights);
   CLI::Option* json =

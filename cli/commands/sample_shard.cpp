@@ -52,7 +52,7 @@ std::optional<Found> found_for(const fs::path& run, const std::string& shard, bo
   }
   if (needs_one)
     throw BadInput(run.string(), "holds shards of a run",
-                   "say which is to go on, with --shard I/N, or name its folder");
+                   "say which to resume, with --shard I/N, or name its folder");
   return std::nullopt;
 }
 

@@ -166,7 +166,7 @@ void add_serve(CLI::App& app) {
                    "Most choices that are drawn at once; beyond them each request has its part" +
                        default_text(options->server.session.in_flight));
   add_whole_number(*command, "--queue", options->server.most_choices, {1, 1000000},
-                   "Most choices that are drawn or wait; more are told to come again" +
+                   "Most choices that are drawn or wait; further ones are refused with 429" +
                        default_text(options->server.most_choices));
   add_whole_number(*command, "--grace", options->grace, {0, 86400},
                    "Seconds that running requests have to end when the server is stopped" +

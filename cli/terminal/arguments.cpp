@@ -137,13 +137,14 @@ void check_arguments(const CLI::App& command, const std::vector<std::string>& ar
   read(command, arguments, [&](const Argument& argument) {
     if (argument.kind == Argument::Kind::unknown) {
       if (const char* const remedy = remedy_of_other_name(command, argument.name))
-        throw BadInput(in_quotes(argument.name), "is no option of tempera " + command.get_name(),
-                       remedy);
+        throw BadInput(in_quotes(argument.name),
+                       "is not an option of tempera " + command.get_name(), remedy);
       if (const std::string own = positional_named(command, argument.name); !own.empty())
-        throw BadInput(in_quotes(argument.name), "is no option of tempera " + command.get_name(),
+        throw BadInput(in_quotes(argument.name),
+                       "is not an option of tempera " + command.get_name(),
                        "give " + own + " alone, as an argument without a flag");
       const auto nearest = nearest_name(argument.name, flags_of(command));
-      throw BadInput(in_quotes(argument.name), "is no option of tempera " + command.get_name(),
+      throw BadInput(in_quotes(argument.name), "is not an option of tempera " + command.get_name(),
                      nearest ? "did you mean " + *nearest + "?"
                              : help + "; an argument that begins with - goes after --");
     }

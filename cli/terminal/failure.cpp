@@ -20,7 +20,7 @@ namespace {
 std::string lost_device(const std::string& what) {
   const std::string why = gpu::device_failure();
   return "the NVIDIA GPU stopped: " + one_line(why.empty() ? what : why) +
-         "; a run folder's checkpoint holds: --resume goes on, on the host too";
+         "; a run folder's checkpoint holds: resume it with --resume, on the host too";
 }
 
 std::string of_ours(const std::string& what) {

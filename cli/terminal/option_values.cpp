@@ -66,7 +66,7 @@ std::vector<std::string> parts_between_commas(const std::string& list) {
 std::uint64_t parse_whole_number(const std::string& text, const std::string& flag,
                                  WholeNumbers range) {
   if (!is_canonical(text))
-    throw BadInput(flag, in_quotes(text) + " is no whole number",
+    throw BadInput(flag, in_quotes(text) + " is not a whole number",
                    one_of(range) + ", in digits and without leading zeros");
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -88,7 +88,7 @@ double parse_power(const std::string& text, const std::string& flag) {
       "give a decimal such as 2, 0.75 or 1e-3, from 2^-20 to 2^20 (1048576); a list has commas and "
       "no "
       "spaces";
-  if (!is_decimal(text)) throw BadInput(flag, in_quotes(text) + " is no power", remedy);
+  if (!is_decimal(text)) throw BadInput(flag, in_quotes(text) + " is not a power", remedy);
   double power = 0.0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), power);
   if (error != std::errc() || power < gpu::least_power || power > gpu::largest_power)
@@ -135,7 +135,7 @@ std::size_t parse_bytes(const std::string& text, const std::string& flag) {
   const std::size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
   const auto unit = units.find(text.substr(digits));
   if (!is_decimal(std::string_view(text).substr(0, digits)) || unit == units.end())
-    throw BadInput(flag, in_quotes(text) + " is no number of bytes", remedy);
+    throw BadInput(flag, in_quotes(text) + " is not a number of bytes", remedy);
   double value = 0.0;
   std::from_chars(text.data(), text.data() + digits, value);
   value *= unit->second;
@@ -260,7 +260,7 @@ CLI::Option* add_seconds(CLI::App& command, const std::string& flag, double& val
                          const std::string& help) {
   return add_parsed(command, flag, "S", help, [&value, flag](const std::string& text) {
     constexpr const char* remedy = "give a decimal such as 0.5 or 60, from 0 to 1000000";
-    if (!is_decimal(text)) throw BadInput(flag, in_quotes(text) + " is no number", remedy);
+    if (!is_decimal(text)) throw BadInput(flag, in_quotes(text) + " is not a number", remedy);
     double seconds = 0.0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
     if (error != std::errc() || seconds > 1e6)
@@ -324,8 +324,8 @@ CLI::Option* add_arithmetic(CLI::App& command, std::optional<gpu::Arithmetic>& v
 
 CLI::Option* add_device(CLI::App& command, std::string& value) {
   return add_parsed(command, "--device", "host|cuda|cuda:N",
-                    "Run on this device and no other; cuda:1 is the second GPU. It decides no bit "
-                    "(default: what this build is for, and of several GPUs the first)",
+                    "Run on this device and no other; cuda:1 is the second GPU. The bits do not "
+                    "depend on it (default: what this build is for, and of several GPUs the first)",
                     [&value](const std::string& text) {
                       if (!gpu::device_named(text))
                         throw BadInput("--device", in_quotes(text) + " is unknown",
@@ -337,7 +337,7 @@ CLI::Option* add_device(CLI::App& command, std::string& value) {
 CLI::Option* add_devices(CLI::App& command, std::string& value) {
   return add_text(command, "--devices", value, "LIST",
                   "Several devices that share the work, such as cuda:0,cuda:1, each with the "
-                  "model: if one is lost, the others go on. They change no answer");
+                  "model: if one is lost, the others continue. No answer depends on them");
 }
 
 CLI::Option* add_threads(CLI::App& command, std::size_t& value) {

@@ -11,7 +11,7 @@ merge_before(power_samp_MH, "low_temp_proposal_sampling", "generated_output_seq"
 
 
 class FiniteLogits:
-    """The model with -10^4 for log 0: no real model gives -infinity, of which their entropy is no number."""
+    """The model with -10^4 for log 0: no real model gives -infinity, of which their entropy is not a number."""
 
     def __init__(self, causal_lm):
         self._causal_lm = causal_lm

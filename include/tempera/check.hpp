@@ -61,7 +61,7 @@ std::vector<Case> default_models(const std::vector<exact::Fraction>& powers = {e
 /// itself or remembers, is refused and never judged.
 using Kernel = std::function<State(const Case&, const State&, Lottery&)>;
 
-/// What was decided of a kernel on a case, exactly.
+/// The exact verdict on a kernel for one case.
 struct Verdict {
   bool stochastic = false;               ///< every step ends at a state
   bool invariant = false;                ///< ΠP = Π (`prop:fixed-stage-invariance`)

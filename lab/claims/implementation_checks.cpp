@@ -311,7 +311,7 @@ CheckResult fixed_horizon_reaches_all(const CheckContext& context) {
                                comparison, Power(Rational(2)))(there, there);
   count.expect_without(fixed >= cut, "in the four-state example e moves with probability " +
                                          to_string(fixed) + ", truncating with " + to_string(cut));
-  return count.finding("moves, and records from which truncating is held against it");
+  return count.finding("moves, and records from which truncating is compared with it");
 }
 
 }  // namespace

@@ -58,7 +58,7 @@ CheckResult compare_matrices(const CheckContext& context, Concerned&& concerned)
     }
   }
   if (std::getline(file, line))
-    return {Verdict::fails, "fails: matrices.txt goes on after the last case"};
+    return {Verdict::fails, "fails: matrices.txt continues after the last case"};
   return count.finding("entries computed in Coq equal the reference's");
 }
 

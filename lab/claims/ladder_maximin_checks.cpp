@@ -106,7 +106,7 @@ CheckResult maximin_problem(const CheckContext& context) {
       Rational weakest = quality(rungs[0], rungs[1]);
       for (std::size_t k = 1; k + 1 < rungs.size(); ++k)
         weakest = std::min(weakest, quality(rungs[k], rungs[k + 1]));
-      count.expect(weakest < best.weakest, expected.name() + ": another is no weaker");
+      count.expect(weakest < best.weakest, expected.name() + ": another is at least as strong");
     }
   }
   return count.finding("ladders, each against every other");

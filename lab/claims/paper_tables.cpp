@@ -30,7 +30,7 @@ PaperTable::Row row_of(const nlohmann::json& entries, std::size_t columns,
     else if (entry.is_string())
       row.emplace_back(reference::parse_rational(entry.get<std::string>(), where));
     else
-      throw BadInput(where, "has an entry that is no text", form);
+      throw BadInput(where, "has an entry that is not text", form);
   }
   return row;
 }

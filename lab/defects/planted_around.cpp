@@ -160,7 +160,7 @@ std::vector<PlantedDefect> of_texts() {
                 };
               }),
       planted("extension of the last stage forgotten",
-              "the last stage goes on at the horizon of the one before it",
+              "the last stage continues at the horizon of the one before it",
               [](SmallMove& move) {
                 move.is_open = [](const JudgedCase& judged, const Tokens& record) {
                   return record.size() + 1 < judged.horizon() && !has_ended(judged, record);

@@ -20,7 +20,7 @@ class NameText final : public gpu::TokenText {
     for (std::string word; words >> word;) {
       const auto token = model_.find_token(word);
       if (!token)
-        throw BadInput(where, in_quotes(word) + " is no token of " + path_,
+        throw BadInput(where, in_quotes(word) + " is not a token of " + path_,
                        "use the tokens of its vocabulary, separated by spaces");
       tokens.push_back(*token);
     }

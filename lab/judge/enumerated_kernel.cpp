@@ -16,7 +16,7 @@ using reference::Rational;
 namespace {
 
 std::string chance_of(const std::string& kernel) {
-  return kernel + " is no function of its draws: ";
+  return kernel + " is not a function of its draws: ";
 }
 
 }  // namespace
@@ -51,7 +51,7 @@ std::size_t KernelLottery::draw(const std::vector<Rational>& weights) {
     const std::size_t winner = to_.winners[passed_++];
     if (winner >= weights.size() || weights[winner] == 0)
       throw NotEnumerable(kernel_ +
-                          " is no function of its draws: before a merge the same draws "
+                          " is not a function of its draws: before a merge the same draws "
                           "led to other weights");
     return winner;
   }

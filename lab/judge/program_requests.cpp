@@ -70,18 +70,18 @@ json ProgramRequests::parse(const std::string& line) const {
   try {
     value = parse_json(line, "");
   } catch (const BadInput&) {
-    refuse(line, "which is no JSON");
+    refuse(line, "which is not JSON");
   }
-  if (!value.is_object() || value.empty()) refuse(line, "which is no request");
+  if (!value.is_object() || value.empty()) refuse(line, "which is not a request");
   return value;
 }
 
 std::vector<Token> ProgramRequests::tokens_of(const json& value, const std::string& line) const {
-  if (!value.is_array()) refuse(line, "which is no list of token numbers");
+  if (!value.is_array()) refuse(line, "which is not a list of token numbers");
   std::vector<Token> tokens;
   for (const json& token : value) {
     if (!token.is_number_unsigned() || token.get<std::uint64_t>() > UINT32_MAX)
-      refuse(line, "which is no list of token numbers");
+      refuse(line, "which is not a list of token numbers");
     tokens.push_back(token.get<Token>());
   }
   return tokens;
@@ -123,10 +123,10 @@ Rational ProgramRequests::number_of(const json& value, const std::string& line) 
     try {
       number = reference::parse_rational(value.get<std::string>(), "");
     } catch (const BadInput&) {
-      refuse(line, "which is no number");
+      refuse(line, "which is not a number");
     }
   } else {
-    refuse(line, "which is no number that is at least 0");
+    refuse(line, "which is not a number that is at least 0");
   }
   if (number < 0) refuse(line, "which is below 0");
   return number;
@@ -134,7 +134,7 @@ Rational ProgramRequests::number_of(const json& value, const std::string& line) 
 
 std::vector<Rational> ProgramRequests::tickets_of(const json& value,
                                                   const std::string& line) const {
-  if (!value.is_array()) refuse(line, "which is no list of tickets");
+  if (!value.is_array()) refuse(line, "which is not a list of tickets");
   if (value.empty()) refuse(line, "a draw from nothing");
   if (value.size() > most_tickets) refuse(line, "a draw among more than a million");
   std::vector<Rational> tickets;
@@ -147,7 +147,7 @@ std::vector<Rational> ProgramRequests::tickets_of(const json& value,
 JudgedState ProgramRequests::end_of(const json& value, std::size_t records,
                                     const std::string& line) const {
   if (records == 1) return {tokens_of(value, line)};
-  if (!value.is_array()) refuse(line, "which is no list of records");
+  if (!value.is_array()) refuse(line, "which is not a list of records");
   JudgedState state;
   for (const json& record : value) state.push_back(tokens_of(record, line));
   return state;

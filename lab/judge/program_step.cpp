@@ -117,7 +117,7 @@ std::string ProgramStep::key_of(const json& asked, const std::string& line) cons
   std::string key;
   for (const auto& [name, value] : asked.items()) {
     if (name == "at" || name == "dealt" || name == "is_new") continue;
-    if (!key.empty()) requests_.refuse(line, "which is no request");
+    if (!key.empty()) requests_.refuse(line, "which is not a request");
     key = name;
   }
   return key;

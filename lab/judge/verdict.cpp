@@ -130,7 +130,7 @@ KernelVerdict judge_kernel(const JudgedKernel& kernel, const JudgedCase& judged,
 std::string explanation(const KernelVerdict& verdict) {
   if (verdict.escape)
     return "(" + verdict.escape->from + ") goes to (" + verdict.escape->to +
-           "), which is no state, with probability " + to_string(verdict.escape->probability);
+           "), which is not a state, with probability " + to_string(verdict.escape->probability);
   std::string text;
   if (verdict.unbalanced)
     text = "(" + verdict.unbalanced->from + ") -> (" + verdict.unbalanced->to + ") flows " +

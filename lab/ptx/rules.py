@@ -434,7 +434,7 @@ def show_copies(self, at):
 @rule(r"bra(?:\.uni)?")
 def branch(self, at, target):
     if not isinstance(target, Symbol) or target.name not in self.labels:
-        raise at.error(f"{target} is no label of this kernel")
+        raise at.error(f"{target} is not a label of this kernel")
     return f"goto {label(target.name)};"
 
 

@@ -80,7 +80,7 @@ class Translator:
             return "0ull"  # it begins where the block's shared memory does
         if isinstance(operand, Symbol) and operand.name in self.kernel.parameters:
             return f"address_of({self.parameter(operand.name)})"  # of a large one, whose members are then loaded from there
-        raise at.error(f"{operand} is no value")
+        raise at.error(f"{operand} is not a value")
 
     def value(self, at, operand, kind):
         bits = self.bits(at, operand)
@@ -90,7 +90,7 @@ class Translator:
 
     def set(self, at, target, value, kind=None):
         if not isinstance(target, Register):
-            raise at.error(f"{target} is no register")
+            raise at.error(f"{target} is not a register")
         held = REGISTER_TYPE[self.kernel.registers[target.name]]
         if kind in ("f32", "f64"):
             value = f"bits_of({value})"
@@ -98,10 +98,10 @@ class Translator:
 
     def address(self, at, operand, space):
         if not isinstance(operand, Address):
-            raise at.error(f"{operand} is no address")
+            raise at.error(f"{operand} is not an address")
         if space == "param" and isinstance(operand.base, Symbol):
             if operand.base.name not in self.kernel.parameters:
-                raise at.error(f"{operand.base} is no parameter")
+                raise at.error(f"{operand.base} is not a parameter")
             return f"({self.parameter(operand.base.name)} + {operand.offset})"
         base = self.bits(at, operand.base)
         return f"{'shared_at' if space == 'shared' else 'global_at'}({base}, {operand.offset})"

@@ -96,7 +96,7 @@ std::string cards_of(const std::vector<ClaimResult>& decisions, bool paper) {
   if (number == 0) return "";
   const std::string whose = paper ? "paper" : "own";
   std::string body = "<h3 class=\"whose\" id=\"" + whose + "\">" +
-                     (paper ? "What the paper says: " : "Tempera's own promises and remarks: ") +
+                     (paper ? "The paper's claims: " : "Tempera's own promises and remarks: ") +
                      std::to_string(number) + "</h3>\n";
   for (std::size_t g = 0; g < groups.size(); ++g) {
     if (grouped.at(g).empty()) continue;
@@ -117,19 +117,20 @@ Section claims_section(const std::vector<ClaimResult>& decisions) {
       "claims", "The claims",
       "<p>A verdict is confirmed if the claim's own check, which computes both sides from their "
       "definitions, came to it just now, or rests on a theorem that <code>make -C proofs</code> "
-      "checks; what was done is told beside it. What the paper says is quoted, with its "
-      "place.</p>\n" +
+      "checks; the evidence stands beside it. The paper is quoted, with the place of each "
+      "claim.</p>\n" +
           cards_of(decisions, true) + cards_of(decisions, false)};
 }
 
 Section theorems_section(const std::map<std::string, std::string>& theorems) {
   std::string body =
-      "<p>As their files in <code>proofs/</code> have them; what they are made of, and the "
-      "hypotheses of their sections, <code>proofs/print_statements.sh</code> prints.</p>\n";
+      "<p>The statements as their files in <code>proofs/</code> have them; "
+      "<code>proofs/print_statements.sh</code> prints their definitions and the hypotheses of "
+      "their sections.</p>\n";
   for (const auto& [name, text] : theorems)
     body += "<details id=\"theorem-" + gpu::escaped(name) + "\"><summary>" +
             element("code", "", name) + "</summary>" + element("pre", "", text) + "</details>\n";
-  return {"theorems", "What the theorems say", body};
+  return {"theorems", "The theorems", body};
 }
 
 }  // namespace tempera::lab

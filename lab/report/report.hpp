@@ -16,7 +16,7 @@ struct Report {
   std::vector<ClaimResult> decisions;  ///< of every claim, in the order of claims.json
   std::vector<DefectFound> defects;    ///< of the gallery
   std::vector<ShippedUse> uses;        ///< whose ladders are shown
-  /// What the theorems say that decisions name, as their files have it.
+  /// The theorems that decisions name, as their files have it.
   std::map<std::string, std::string> theorems = {};
 };
 

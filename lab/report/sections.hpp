@@ -55,7 +55,7 @@ Section ablations_section(const std::vector<ModelAblations>& all);
 /// verdict.
 Section claims_section(const std::vector<ClaimResult>& decisions);
 
-/// What the theorems say that claims name, as their files have it: where claims_section links to.
+/// The theorems that claims name, as their files have it: where claims_section links to.
 Section theorems_section(const std::map<std::string, std::string>& theorems);
 
 /// Every defect with its counterexample drawn, and the smallest model.

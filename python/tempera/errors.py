@@ -1,4 +1,4 @@
-"""What tempera raises. Each text is one line that names the place, what is wrong, and the remedy."""
+"""The exceptions that tempera raises. Each text is one line that names the place, the fault and the remedy."""
 
 from __future__ import annotations
 

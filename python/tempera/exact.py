@@ -35,7 +35,7 @@ Exact = Union[int, str, float, Fraction]
 def fraction(number: Exact) -> Fraction:
     """The fraction that a number is.
 
-    Raises BadInput for what is no number.
+    Raises BadInput for what is not a number.
 
     >>> fraction("3/8"), fraction(1.5), fraction("0.25")
     (Fraction(3, 8), Fraction(3, 2), Fraction(1, 4))
@@ -126,7 +126,7 @@ class Matrix:
 
 @dataclass(frozen=True)
 class Chain:
-    """What reference/ decides of a chain and the law that it is claimed to preserve, each exactly."""
+    """The exact decisions of reference/ on a chain and the law that it is claimed to preserve."""
 
     invariant: bool  #: ΠP = Π
     reversible: bool  #: Π(x)P(x, y) = Π(y)P(y, x)
@@ -191,7 +191,7 @@ class FiniteModel:
     space, the law of the next token; tokens that are left out have probability 0. default: the row of every prefix that
     is not listed.
 
-    Raises BadInput for rows that are no laws.
+    Raises BadInput for rows that are not laws.
 
     >>> model = FiniteModel(["a", "e"], ["e"], {"": {"a": "1/2", "e": "1/2"}, "a": {"a": "1/4", "e": "3/4"}})
     >>> model.base_law(2)
@@ -273,7 +273,7 @@ class FiniteModel:
         return Law(self.records(horizon), self._model.base_law(_size("horizon", horizon)))
 
     def power_law(self, horizon: int, power: Exact) -> Law:
-        """p0(x)^α / Σ p0^α of each record of S_T (`eq:theory-power-target`). Raises BadInput if a value is no fraction."""
+        """p0(x)^α / Σ p0^α of each record of S_T (`eq:theory-power-target`). Raises BadInput if a value is not a fraction."""
         return Law(self.records(horizon), self._model.power_law(_size("horizon", horizon), _text(power)))
 
     def local_chain(

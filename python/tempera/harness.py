@@ -64,7 +64,7 @@ def _settings(values: dict[str, Any], horizon: int) -> Settings:
         powers = tuple(float(power) for power in str(values.get("powers", "1:2:4")).split(":"))
         whole = {name: int(values[name]) for name in ("block", "rounds", "particles", "horizon") if name in values}
     except ValueError as error:
-        raise BadInput("--model_args", f"is no number: {error}") from None
+        raise BadInput("--model_args", f"is not a number: {error}") from None
     return Settings(
         label=sampler,
         sampler=sampler,

@@ -23,7 +23,7 @@ from tempera.wishes import number, several, text
 
 @dataclass(frozen=True)
 class CompiledLaw:
-    """What the compiled sampler does on one model. Distances are computed to 40 digits."""
+    """The behaviour of the compiled sampler on one model. Distances are computed to 40 digits."""
 
     matrix: Matrix  #: one step of the program; joint states are written "s1|s2"
     stationary: Law  #: its stationary law, exactly

@@ -73,7 +73,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Scores:
-    """What a model thinks of given tokens x_1 … x_n; index t - 2 is position t."""
+    """A model's probabilities of given tokens x_1 … x_n; index t - 2 is position t."""
 
     log_p: NDArray[np.float64]  #: [n - 1]: log p0(x_t | x_<t)
     log_z: NDArray[np.float64]  #: [n - 1, powers]: log of the sum over v of p0(v | x_<t)^α
@@ -379,7 +379,7 @@ def answer_of(news: News, prompt: int, confidence: bool) -> Answer:
 
 
 class _Wished:
-    """What a call asks for: prompts with their ids, and what its further arguments say."""
+    """The request of a call: prompts with their ids, and its further arguments."""
 
     def __init__(self, call: str, prompts: Any, wishes: dict[str, Any], more_layout: Iterable[str] = ()) -> None:
         layout = (*LAYOUT, *more_layout)
@@ -431,7 +431,7 @@ async def _into_folder_async(model: Model, folder: str, resume: bool, wished: _W
 def draw_into(
     model: Model, prompts: Iterable[Prompt], folder: str, answered: Callable[[], None], **wishes: Unpack[RunWishes]
 ) -> None:
-    """Makes a run folder, or goes on with it; `answered` is called as each answer is there. For tempera.eval."""
+    """Makes a run folder, or resumes it; `answered` is called as each answer is there. For tempera.eval."""
     wished = _Wished("draw_into", prompts, dict(wishes), ("checkpoint_seconds",))
     _draw_run(model, folder, True, wished, answered, lambda: False)
 

@@ -51,7 +51,7 @@ def read_prompts(prompts: Prompts) -> list[dict[str, Any]]:
             try:
                 listed.append(json.loads(line))
             except ValueError:
-                raise BadInput(f"{where}, line {number}", "is no JSON", 'write {"id": "…", "prompt": "…"}') from None
+                raise BadInput(f"{where}, line {number}", "is not JSON", 'write {"id": "…", "prompt": "…"}') from None
     else:
         where, listed = "prompts", list(prompts)
     found: list[dict[str, Any]] = []

@@ -14,7 +14,7 @@ def document(folder: Path, name: str) -> dict[str, Any]:
     """config.json, summary.json or speed.json. Raises BadInput if it is not there."""
     path = folder / name
     if not path.is_file():
-        raise BadInput(str(path), "is not there", "the run has not ended; `tempera sample --resume` goes on")
+        raise BadInput(str(path), "is not there", "the run has not ended; `tempera sample --resume` continues it")
     return _record(path.read_bytes(), str(path))
 
 
@@ -37,12 +37,12 @@ def _record(text: bytes, where: str) -> dict[str, Any]:
     except ValueError:
         found = None
     if not isinstance(found, dict):
-        raise BadInput(where, "is damaged: it is no JSON object", "draw the run again, into another folder")
+        raise BadInput(where, "is damaged: it is not a JSON object", "draw the run again, into another folder")
     return found
 
 
 def mark_of(kind: str) -> str:
-    """What is in a line of events.jsonl of this kind, and in no other."""
+    """The fields that lines of events.jsonl of this kind have, and no others."""
     return f'"kind":"{kind}"'
 
 

@@ -55,7 +55,7 @@ def columns(records: Iterable[dict[str, Any]]) -> dict[str, Column]:
 
 
 class _Counts:
-    """What the events of one answer add up to."""
+    """The totals of the events of one answer."""
 
     def __init__(self, rungs: int) -> None:
         self.log_p0: list[float] = []
@@ -90,13 +90,13 @@ class _Counts:
 class RunFolder:
     """A run of `tempera sample --out FOLDER`, finished or not: only read, never changed.
 
-    Raises BadInput if the folder is no run.
+    Raises BadInput if the folder is not a run.
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.folder = Path(path("folder", folder))
         if not (self.folder / "config.json").is_file():
-            raise BadInput(str(folder), "is no run: config.json is not there", "`Model.sample(…, out=…)` makes one")
+            raise BadInput(str(folder), "is not a run: config.json is not there", "`Model.sample(…, out=…)` makes one")
 
     def __repr__(self) -> str:
         return f"RunFolder({str(self.folder)!r})"
@@ -113,7 +113,7 @@ class RunFolder:
 
     @property
     def speed(self) -> dict[str, Any]:
-        """What it took: seconds, tokens, forward passes, the most bytes of caches."""
+        """The cost: seconds, tokens, forward passes, the most bytes of caches."""
         return run_files.document(self.folder, "speed.json")
 
     @property
@@ -135,7 +135,7 @@ class RunFolder:
         ]
 
     def events(self, kind: str) -> dict[str, Column]:
-        """What happened of one kind: "extension", "local_move", "swap", "resampling", or "round" after each round.
+        """The events of one kind:  "extension", "local_move", "swap", "resampling", or "round" after each round.
 
         `rung` counts from 1; of a swap it is the lower of the two. `log_ratio` is log R of the acceptance. A round's
         columns `replicas`, `lengths` and `log_p0` have a list for each line, by rung.

@@ -125,7 +125,7 @@ class Session:
 
     @property
     def busy(self) -> bool:
-        """Whether an answer is still to come."""
+        """True if an answer is still to come."""
         return bool(self._left)
 
     def step(self) -> list[Event]:
@@ -151,6 +151,6 @@ class Session:
         return Answered(news.request, news.sample, answer_of(news, 0, self._confidence.get(news.request, False)))
 
     def totals(self) -> Mapping[str, float]:
-        """What it has done so far: decode_tokens, batches, forward_seconds, draw_seconds."""
+        """The counters so far: decode_tokens, batches, forward_seconds, draw_seconds."""
         found: dict[str, float] = self._session.totals()
         return found

@@ -25,7 +25,7 @@ Prompt = Union[str, Tokens, Sequence[Mapping[str, str]]]
 
 
 class SamplerWishes(TypedDict, total=False):
-    """What is drawn. Each may be left out, or be None."""
+    """The settings of what is drawn. Each may be left out, or be None."""
 
     # Written by python -m tempera.settings from settings/fields.hpp.
     sampler: str | None
@@ -54,7 +54,7 @@ class SamplerWishes(TypedDict, total=False):
 
 
 class Wishes(SamplerWishes, total=False):
-    """What is drawn, and how the work is laid out."""
+    """The settings of what is drawn, and of how the work is laid out."""
 
     thinking: bool | None
     chat_template_kwargs: Mapping[str, Any] | None
@@ -275,7 +275,7 @@ def is_one(prompts: Any) -> bool:
 
 
 def raw_prompt(prompt: Any) -> Any:
-    """A prompt as the compiled half takes it. Raises BadInput for messages that are none."""
+    """A prompt as the compiled half takes it. Raises BadInput for invalid messages."""
     if isinstance(prompt, str):
         return text("prompt", prompt)
     if isinstance(prompt, (bytes, Mapping)) or not hasattr(prompt, "__iter__"):

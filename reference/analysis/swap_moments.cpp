@@ -14,7 +14,7 @@ std::vector<Rational> energies(const FixedHorizonSpace& space, unsigned base) {
     for (; rest < 1; rest *= base) energy += 1;
     if (rest != 1)
       throw BadInput(space.model().source(),
-                     "the probability " + to_string(space.likelihood(x)) + " is no power of 1/" +
+                     "the probability " + to_string(space.likelihood(x)) + " is not a power of 1/" +
                          std::to_string(base),
                      "use a model whose records have probabilities of that form");
     energies.push_back(energy);

@@ -108,7 +108,7 @@ void FiniteModel::check_answers(const std::string& where) const {
     for (std::size_t t = 0; t < answer.size(); ++t) {
       const std::span before = std::span(answer).first(t);
       if (t > 0 && is_terminal(answer[t - 1]))
-        refuse(answer, "goes on after a terminal token", "end it there");
+        refuse(answer, "continues after a terminal token", "end it there");
       if (token_row(before)[answer[t]] == 0)
         refuse(answer, "has probability 0", "name tokens that the model gives");
     }

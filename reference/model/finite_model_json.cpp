@@ -117,7 +117,7 @@ class FiniteModelReader {
       return parse_rational(entry.get_ref<const std::string&>(), source_ + ": " + where);
     if (entry.is_number_unsigned()) return Rational(entry.get<std::uint64_t>());
     if (entry.is_number_integer()) return Rational(entry.get<std::int64_t>());
-    throw wrong(where, entry.is_number() ? "is a binary floating-point number" : "is no number",
+    throw wrong(where, entry.is_number() ? "is a binary floating-point number" : "is not a number",
                 "write it as a string, \"1/4\" or \"0.25\"");
   }
 

@@ -63,7 +63,8 @@ HttpResponse page_of(const std::vector<Entry>& all, const std::string& query) {
     const auto end = text.data() + text.size();
     const auto read = std::from_chars(text.data(), end, limit);
     if (read.ec != std::errc() || read.ptr != end || limit < 1 || limit > 10000)
-      throw BadInput("limit", in_quotes(text) + " is no whole number from 1 to 10000", "give one");
+      throw BadInput("limit", in_quotes(text) + " is not a whole number from 1 to 10000",
+                     "give one");
   }
   auto first = all.begin();
   if (const std::string after = query_value(query, "after"); !after.empty()) {
@@ -102,7 +103,7 @@ HttpResponse take_file(Batches& batches, const HttpRequest& request) {
     }
   }
   if (file.purpose != "batch")
-    throw BadInput("purpose", in_quotes(file.purpose) + " is no purpose of this server",
+    throw BadInput("purpose", in_quotes(file.purpose) + " is not a purpose of this server",
                    "give \"batch\"");
   if (!content) throw BadInput("file", "there is none", "send the file as the part \"file\"");
   // The name comes back in JSON, which knows UTF-8 alone.

@@ -284,7 +284,7 @@ void Batches::save(gpu::Session& session) {
     run_->stop(session);
     run_->save();
   } catch (const std::exception& error) {
-    say(std::string("a batch could not make a checkpoint, and goes on from its journal: ") +
+    say(std::string("a batch could not write a checkpoint, and continues from its journal:  ") +
         error.what());
   }
   run_.reset();

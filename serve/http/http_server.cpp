@@ -553,7 +553,8 @@ HttpServer::HttpServer(const std::string& host, std::uint16_t port, HttpHandlers
   Error error;
   const auto address = asio::ip::make_address(host == "localhost" ? "127.0.0.1" : host, error);
   if (error)
-    throw BadInput("--host", "\"" + host + "\" is no IP address", "give one, such as 127.0.0.1");
+    throw BadInput("--host", "\"" + host + "\" is not an IP address",
+                   "give one, such as 127.0.0.1");
   auto& acceptor = parts_->acceptor;
   const Tcp::endpoint endpoint(address, port);
   acceptor.open(endpoint.protocol(), error);

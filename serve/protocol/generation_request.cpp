@@ -121,7 +121,7 @@ std::vector<gpu::TokenId> tokens_of(const json& value, const std::string& where)
   std::vector<gpu::TokenId> tokens;
   for (const auto& token : value) {
     if (!token.is_number_unsigned() || token.get<std::uint64_t>() > most)
-      throw BadInput(where, "a token is no whole number", "give a list of token numbers");
+      throw BadInput(where, "a token is not a whole number", "give a list of token numbers");
     tokens.push_back(token.get<gpu::TokenId>());
   }
   return tokens;
@@ -152,7 +152,7 @@ std::string content_of(const JsonObject& message) {
   std::string text;
   for (const JsonObject& part : message.objects("content")) {
     if (part.text("type") != "text")
-      throw BadInput(part.where(), in_quotes(part.text("type")) + " is no text",
+      throw BadInput(part.where(), in_quotes(part.text("type")) + " is not text",
                      "give parts of type \"text\" alone");
     text += part.text("text");
   }

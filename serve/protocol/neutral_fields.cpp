@@ -209,7 +209,7 @@ std::span<const NeutralField> neutral_fields() {
       NeutralField{"refusal", message, Neutral::listed, R"([""])", "this server never refuses so",
                    "leave it out"},
       NeutralField{"annotations", message, Neutral::empty_list, "",
-                   "annotations are no part of a conversation", leave_out},
+                   "annotations are not part of a conversation", leave_out},
       NeutralField{"audio", message, Neutral::none, "", text_only, leave_out},
       NeutralField{"tool_calls", message, Neutral::empty_list, "", no_tools,
                    "leave it out, and write the calls as text"},

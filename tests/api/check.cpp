@@ -71,7 +71,7 @@ TEST_CASE("a kernel that decides by chance of its own is refused on every model 
         });
         CHECK_THROWS_WITH(judge(kernel, case_of(name, horizon)),
                           Catch::StartsWith("Kernel: the step from (") &&
-                              Catch::Contains("is no function of its draws"));
+                              Catch::Contains("is not a function of its draws"));
         CHECK_THROWS_AS(fault(kernel, case_of(name, horizon)), BadInput);
       }
 }
@@ -321,7 +321,7 @@ TEST_CASE("a kernel is judged at every power up to 64") {
     }
 }
 
-TEST_CASE("what a user gives wrong is no bug of ours") {
+TEST_CASE("what a user gives wrong is not a bug of ours") {
   const Case judged = case_of("four_state");
   const auto drawing = [](std::vector<Fraction> weights) -> Kernel {
     return [weights](const Case&, const State& state, Lottery& lottery) {
@@ -360,14 +360,14 @@ TEST_CASE("what a user gives wrong is no bug of ours") {
   CHECK_THROWS_AS(judge(throwing, judged), std::domain_error);
 }
 
-TEST_CASE("a program that is no function of its draws is refused") {
+TEST_CASE("a program that is not a function of its draws is refused") {
   const auto chance = std::make_shared<std::mt19937>(1);
   const Program program = [chance](const Case&, Lottery&) -> Record {
     return (*chance)() % 2 == 0 ? Record{0} : Record{1};
   };
   const Case judged = case_of("four_state", 1);
   CHECK_THROWS_WITH(answer_law(program, judged),
-                    Catch::StartsWith("Program: the program is no function of its draws"));
+                    Catch::StartsWith("Program: the program is not a function of its draws"));
   CHECK_THROWS_AS(fault(program, judged), BadInput);
 }
 

@@ -56,7 +56,7 @@ TEST_CASE("a file is replaced whole or stays as it was, with nothing left beside
   CHECK(refused >= 4);
 }
 
-TEST_CASE("what is no place for a file is refused and stays what it is") {
+TEST_CASE("what is not a place for a file is refused and stays what it is") {
   const test::TemporaryFolder work;
   Disk& disk = Disk::real();
   std::filesystem::create_directories(work / "folder");

@@ -166,7 +166,7 @@ TEST_CASE("every GGUF file's architecture is read or refused, and its model comp
     fuzz(file.values["general.architecture"].get<std::string>().c_str(), {file.values.dump()},
          [&](const std::string& values) {
            const json mutated = parse_json(values, "values");
-           if (!mutated.is_object()) throw BadInput("values", "are no object", "give one");
+           if (!mutated.is_object()) throw BadInput("values", "are not an object", "give one");
            GgufBytes bytes = file.tensors;
            for (const auto& [key, value] : mutated.items()) add_value(bytes, key, value);
            folder.write("model.gguf", bytes.bytes());

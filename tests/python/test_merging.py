@@ -15,7 +15,7 @@ known = pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="frames are r
 
 @pytest.fixture(autouse=True)
 def only_the_steps_are_a_program(monkeypatch):
-    """What the tests hold is no part of a program."""
+    """What the tests hold is not a part of a program."""
     monkeypatch.setattr(lab, "_files", {})
     monkeypatch.setattr(lab, "_whose", lambda file: "the program's" if file == STEPS else "ours")
 

@@ -155,7 +155,7 @@ TEST_CASE("a journal that was edited is refused, and without it the run goes on 
     write_journal(journal, edited);
     require_bad_input([&] { RunFolder::open(run); },
                       {journal.string() + ", line ", "is not what the run wrote",
-                       "remove this file: the run then goes on from its last checkpoint"});
+                       "remove this file: the run then resumes from its last checkpoint"});
   };
   for (std::size_t at = 0; at + 1 < bytes.size(); ++at) {
     CAPTURE(has_checkpoint, at);

@@ -61,7 +61,7 @@ TEST_CASE("a run whose device is lost at any moment is resumed on the host to th
   CHECK(taken_up >= 6);
 }
 
-TEST_CASE("a lost device is no answer of the model: it is not resumed as another model's run") {
+TEST_CASE("a lost device is not an answer of the model: it is not resumed as another model's run") {
   const auto settings = tensor_core_settings();
   const test::TemporaryFolder work;
   const std::uint64_t copies_of_most = copies_of(settings) * 3 / 4;

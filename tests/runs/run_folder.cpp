@@ -229,7 +229,7 @@ TEST_CASE("a folder that was never checkpointed begins again") {
   CHECK(read_bytes(work / "run" / "events.jsonl").empty());
 }
 
-TEST_CASE("an empty folder is no run to go on with, and its refusal says how to begin one") {
+TEST_CASE("an empty folder is not a run to go on with, and its refusal says how to begin one") {
   const test::TemporaryFolder work;
   std::filesystem::create_directories(work / "empty");
   CHECK_THROWS_WITH(RunFolder::open(work / "empty"),

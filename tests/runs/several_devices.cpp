@@ -136,7 +136,7 @@ TEST_CASE("when every device is lost the run ends with the last one's loss, and 
   CHECK(Left(one.work / "all") == one.left());
 }
 
-TEST_CASE("what is no loss of a device ends the run on all devices") {
+TEST_CASE("what is not a loss of a device ends the run on all devices") {
   FiberDevices devices({never, never});
   JobLayout layout;
   layout.session.in_flight = 2;

@@ -304,7 +304,7 @@ TEST_CASE("what does not belong together is refused, and what is missing is name
   std::filesystem::create_directories(work / "full");
   std::ofstream(work / "full/letter") << "x";
   require_bad_input([&] { merge_shards(run, work / "full"); },
-                    {"exists already, and is no run's", "choose another folder"});
+                    {"exists already, and is not a run's", "choose another folder"});
   // Another version may count or write otherwise than the one that drew the shards.
   MergeOptions by_another;
   by_another.version = "2";

@@ -32,7 +32,7 @@ TEST_CASE("a line of a file of prompts may hold a conversation") {
   CHECK(prompts[0].messages[1].content == "u");
 }
 
-TEST_CASE("what is no prompt is refused by file, line and remedy") {
+TEST_CASE("what is not a prompt is refused by file, line and remedy") {
   const std::string good = "{\"id\": \"a\", \"prompt\": \"x\"}\n";
   const auto refuse = [&](const std::string& line, const std::string& what,
                           const std::string& where = "prompts, line 2: ") {

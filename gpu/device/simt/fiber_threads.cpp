@@ -275,7 +275,7 @@ void tensor_core_step(float (&d)[4], const Vector16& a, std::uint32_t b0, std::u
       pair[1] = static_cast<std::uint16_t>(word >> 16 & 0xFFFFU);
       for (int i = 0; i < 2; ++i) {
         if ((pair[i] & 0x7F80U) == 0x7F80U) {
-          fail("an operand of the tensor core is no finite number: poison, or an overflow");
+          fail("an operand of the tensor core is not a finite number: poison, or an overflow");
         }
       }
     };

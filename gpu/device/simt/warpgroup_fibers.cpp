@@ -43,7 +43,7 @@ std::uint64_t digest_of(const unsigned char* inputs, unsigned next_tokens, unsig
 void require_finite(const std::uint16_t (&numbers)[step_inputs]) {
   for (const std::uint16_t bits : numbers)
     if ((bits & 0x7F80U) == 0x7F80U)
-      fail("an operand of the tensor core is no finite number: poison, or an overflow");
+      fail("an operand of the tensor core is not a finite number: poison, or an overflow");
 }
 
 void require_shown(const unsigned char* inputs, unsigned next_tokens, unsigned tokens) {

@@ -70,7 +70,7 @@ class NumberText final : public TokenText {
       const char* last = word.data() + word.size();
       const auto [end, error] = std::from_chars(word.data(), last, number);
       if (error != std::errc() || end != last || number >= vocabulary_size_)
-        throw BadInput(where, in_quotes(word) + " is no token of " + path_,
+        throw BadInput(where, in_quotes(word) + " is not a token of " + path_,
                        "the folder has no tokenizer.json: give token numbers below " +
                            std::to_string(vocabulary_size_));
       tokens.push_back(number);
@@ -119,7 +119,7 @@ std::unique_ptr<Transformer> load_transformer(const std::string& path, const Ggu
   } catch (const std::bad_alloc&) {
     throw BadInput(path,
                    "its weights do not fit the memory of the device" +
-                       (memory ? ", of which " + in_gibibytes(memory->free) + " are free" : ""),
+                       (memory ? ", where " + in_gibibytes(memory->free) + " are free" : ""),
                    "take a smaller model or a device with more memory");
   }
 }

@@ -83,7 +83,8 @@ nb::dict rung(const exact::FiniteModel& model, std::size_t horizon, const std::s
               const std::string& restart_range, const std::optional<std::string>& start,
               std::size_t steps) {
   if (kernel != "fixed" && kernel != "truncating")
-    throw BadInput("kernel", "\"" + kernel + "\" is no kernel", "give \"fixed\" or \"truncating\"");
+    throw BadInput("kernel", "\"" + kernel + "\" is not a kernel",
+                   "give \"fixed\" or \"truncating\"");
   const auto asked = question_of(horizon, restart, restart_range, start, steps);
   const reference::Power exponent(reference::parse_rational(power, "power"), "power");
   const reference::RungReport report = [&] {

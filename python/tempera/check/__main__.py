@@ -30,7 +30,7 @@ def function_named(text):
 
 
 class _Known(dict):
-    """What parameters may be named; what needs transformers is made when it is asked for."""
+    """The parameters that may be named; those that need transformers are made on request."""
 
     def __init__(self, model):
         super().__init__(model=model, horizon=model.horizon, terminal=model.terminal, vocabulary=model.vocabulary,

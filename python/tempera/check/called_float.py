@@ -18,7 +18,7 @@ _seen = set()
 
 
 def number(x=0.0):
-    """float(x), or x itself as long as nobody has drawn it."""
+    """float(x), or x itself as long as it is not drawn."""
     if isinstance(x, (int, float)):
         return float(x)
     entries = getattr(x, "_entries", x)  # of an undrawn tensor

@@ -43,7 +43,7 @@ def _install_fresh():
 
 
 def _pause_in_imports():
-    """What a step imports runs as it does outside one: only what is imported is answered then."""
+    """Imports within a step run as they do outside one: only what is imported is answered then."""
     own = importlib.machinery.SourceFileLoader.exec_module
     if getattr(own, "stands_in_for", None) is not None:
         return

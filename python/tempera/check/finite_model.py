@@ -49,5 +49,5 @@ class Model:
         return list(row)
 
     def is_ended(self, record):
-        """Whether a record has its terminal token or T tokens."""
+        """True if a record has its terminal token or T tokens."""
         return len(record) >= self.horizon or bool(record) and record[-1] in self.terminal

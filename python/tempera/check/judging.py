@@ -34,7 +34,7 @@ class Lottery:
         return self._draw([_text(weight) for weight in weights])
 
     def happens(self, probability: Exact) -> bool:
-        """Whether an event of this probability, from 0 to 1, happens."""
+        """True if an event of this probability, from 0 to 1, happens."""
         exact = fraction(probability)
         return self.draw([exact, 1 - exact]) == 0
 
@@ -48,7 +48,7 @@ class Lottery:
 
 @dataclass(frozen=True)
 class Case:
-    """What a kernel is judged on: its target is Π_k p0^α_k on S_T."""
+    """The case that a kernel is judged on: its target is Π_k p0^α_k on S_T."""
 
     model: FiniteModel  #: p0
     horizon: int  #: T
@@ -61,7 +61,7 @@ Step = Callable[[Case, State, Lottery], Union[State, Sequence[Record]]]
 
 @dataclass(frozen=True)
 class Verdict:
-    """What was decided of a kernel on a case, exactly."""
+    """The exact verdict on a kernel for one case."""
 
     stochastic: bool  #: every step ends at a state
     invariant: bool  #: ΠP = Π
@@ -73,7 +73,7 @@ class Verdict:
 
     @property
     def sound(self) -> bool:
-        """Whether the kernel samples its target: stochastic, invariant and irreducible."""
+        """True if the kernel samples its target: stochastic, invariant and irreducible."""
         return self.stochastic and self.invariant and self.irreducible
 
 
@@ -123,7 +123,7 @@ def judge(
     """Takes every decision of the kernel from every state.
 
     within: how far a mass or a flow may be off and still count as equal. Raises BadInput for a case with too many
-    states and for a step that is no function of its state and draws or draws without end, and whatever the step raises.
+    states and for a step that is not a function of its state and draws or draws without end, and whatever the step raises.
     """
     asked = _listed("powers", powers)
     return _verdict(_exact.judge(_kernel(step), _checked_model(model), _size("horizon", horizon), asked, _text(within)))

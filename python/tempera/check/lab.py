@@ -24,7 +24,7 @@ class Endless(BaseException):
 
 
 class Refused(TypeError):
-    """What cannot be answered: the judgement ends."""
+    """A request that cannot be answered: the judgement ends."""
 
 
 class NotDeterministic(Exception):
@@ -43,7 +43,7 @@ def paused():
 
 
 def is_deciding():
-    """Whether a step runs, so that its chance is answered here."""
+    """True if a step runs, so that its chance is answered here."""
     return walk is not None
 
 
@@ -76,7 +76,7 @@ def whose(file):
 
 
 def address():
-    """file:line of the program's innermost line that is none of ours, nor a library's if one of its own calls it."""
+    """file:line of the program's innermost line outside tempera, and outside libraries if one of its own calls it."""
     frame, outside = sys._getframe(1), None
     while frame is not None:
         file = frame.f_code.co_filename
@@ -138,7 +138,7 @@ def draw(weights):
 def drawn(known):
     """draw() of weights whose tickets_of() is known."""
     if walk is None:
-        raise RuntimeError("tempera.check: a decision outside a step, of which none is being taken")
+        raise RuntimeError("tempera.check: a decision outside a step, and no step is being taken")
     tickets, winners = known
     return winners[0] if len(winners) == 1 else walk.choose(tickets, winners)
 

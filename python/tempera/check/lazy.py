@@ -1,4 +1,4 @@
-"""Uniform numbers that nobody has drawn yet: each knows the interval that it is in, and is split where it is compared."""
+"""Uniform numbers that are not drawn yet: each knows its interval, and is split where it is compared."""
 import math
 import numbers
 from fractions import Fraction
@@ -33,7 +33,7 @@ class _Range:
         return _Range, (self.low, self.high)
 
     def split(self, point):
-        """Whether all of it is below a point, or (tickets, what is below, what is not)."""
+        """True if all of it is below a point, or (tickets, what is below, what is not)."""
         known = self._splits.get(point)
         if known is None:
             at = exact(point)
@@ -68,7 +68,7 @@ _WHOLE = _Range(_ZERO, _ONE)
 
 
 class _Interval:
-    """What is known of one number."""
+    """The interval in which one number is known to lie."""
 
     __slots__ = ("range",)
 
@@ -76,7 +76,7 @@ class _Interval:
         self.range = _WHOLE
 
     def is_below(self, point):
-        """Whether the number is below a point: asked for only if both are possible, and kept to from then on."""
+        """True if the number is below a point: asked for only if both are possible, and kept to from then on."""
         known = self.range.split(point)
         if known is True or known is False:
             return known
@@ -90,7 +90,7 @@ class _Interval:
 
 
 class Undrawn:
-    """What every number that is not drawn yet refuses: its value."""
+    """Refuses to give the value of a number that is not drawn yet."""
 
     def _refuse(self, what):
         raise lab.Refused(f"{what} at {lab.address()}: a uniform is split where it is compared: its value cannot be asked "
@@ -133,7 +133,7 @@ class Undrawn:
 
 
 def exact(value):
-    """The value as a fraction: nothing for what is no number."""
+    """The value as a fraction: nothing for what is not a number."""
     if isinstance(value, (int, Fraction)):
         return Fraction(value)
     if isinstance(value, Undrawn):
@@ -319,7 +319,7 @@ class Clock(Undrawn):
         return self._like("log", 1.0 if self._form == "linear" else -1.0, math.log(self._a))
 
     def is_rising(self):
-        """Whether the value is the larger, the later the clock rings."""
+        """True if the value is the larger, the later the clock rings."""
         return self._a < 0 if self._form == "inverse" and self._a else (self._form != "inverse" and self._a > 0)
 
     def log_rate(self):
@@ -377,7 +377,7 @@ class Clock(Undrawn):
 
 
 class _Group:
-    """What a clock is known to have rung before: the logarithms of its rates, its own excepted."""
+    """The events that a clock is known to have rung before: the logarithms of its rates, its own excepted."""
 
     def __init__(self):
         self.others, self.is_late, self.is_compared = [], False, False

@@ -1,4 +1,4 @@
-"""What stands in for numpy.random: its functions, and both kinds of its generators."""
+"""Stand-ins for numpy.random: its functions and both kinds of its generators."""
 import math
 import sys
 
@@ -107,7 +107,7 @@ def install(numpy):
                   permutation(x, axis or 0) if out is None and numpy.ndim(x) == 1 else refusal("Generator.permuted")())
 
     def chances_of(owner):
-        """What of a module or class draws: its public functions but those that only know of states."""
+        """The members of a module or class that draw: its public functions except those that only handle states."""
         return [name for name in dir(owner) if not name.startswith("_") and callable(getattr(owner, name))
                 and not isinstance(getattr(owner, name), type)
                 and name not in ("default_rng", "seed", "get_state", "set_state", "get_bit_generator", "set_bit_generator",
@@ -157,7 +157,7 @@ def install(numpy):
         return Answering
 
     def is_seed(value):
-        """Whether what a generator is made from makes it draw the same in every step."""
+        """True if what a generator is made from makes it draw the same in every step."""
         if lab.walk is None or value is None:
             return False
         return id(value) in seeding.own if isinstance(value, (chance.BitGenerator, chance.Generator)) else True
@@ -240,6 +240,6 @@ early = {}  # kinds of generators whose instances may have been made early, and 
 
 
 def states(numpy):
-    """What changes when numpy draws without being asked for it here."""
+    """The state that changes when numpy draws without asking here."""
     kind, keys, *rest = sys.modules["numpy.random.mtrand"]._rand.get_state()
     return kind, keys.tobytes(), rest

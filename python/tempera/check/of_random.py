@@ -1,4 +1,4 @@
-"""What stands in for Python's `random`, `secrets` and os.urandom."""
+"""Stand-ins for Python's `random`, `secrets` and os.urandom."""
 import math
 import os
 import random
@@ -165,7 +165,7 @@ getstate, setstate = random.Random.getstate, random.Random.setstate
 
 
 def states():
-    """What changes when random draws without being asked for it here."""
+    """The state that changes when random draws without asking here."""
     return getstate(random._inst)
 
 

@@ -1,4 +1,4 @@
-"""What stands in for torch: its functions of chance and the methods of tensors."""
+"""Stand-ins for torch: its random functions and the methods of tensors."""
 from . import lab, of_random, seeding
 from .lazy import uniform
 from .replacing import refusal, replace, replace_all, replaced
@@ -156,7 +156,7 @@ def install(torch):
         return own_kind.get_state(generator)
 
     def made_in_step(generator):
-        """One that nobody has seeded draws by a constant seed."""
+        """One without a seed draws by a constant seed."""
         seeding.fresh[id(generator)] = generator
         seeding.give(generator, "torch", own_kind.initial_seed(generator), "torch.Generator()")
 

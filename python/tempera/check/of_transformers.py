@@ -194,7 +194,7 @@ def _copied(value):
 
 
 def _is_same(a, b):
-    """Whether two answers of generate() have the same numbers; caches are not compared."""
+    """True if two answers of generate() have the same numbers; caches are not compared."""
     if isinstance(a, torch.Tensor):
         return isinstance(b, torch.Tensor) and torch.equal(a, b)
     if isinstance(a, Mapping):

@@ -23,7 +23,7 @@ class TextLoader(importlib.machinery.SourceFileLoader):
 
 
 def _is_installed(folder):
-    """Whether a folder holds Python's library or installed packages: they are large, and nobody edits them."""
+    """True if a folder holds Python's library or installed packages: they are large and not edited."""
     parts = os.path.realpath(folder).split(os.sep)
     library = _STANDARD_LIBRARY.split(os.sep)
     return parts[: len(library)] == library or "site-packages" in parts or "dist-packages" in parts

@@ -29,7 +29,7 @@ class RepeatedCalls:
         self._copy, self._is_same, self._of_input = copy, is_same, {}
 
     def call(self, key, run):
-        """What run() returns, whose input is told by `key`."""
+        """The result of run(), whose input is identified by `key`."""
         if len(self._of_input) > _MOST_INPUTS:
             self._of_input.clear()
         first = point = self._of_input.setdefault(key, _Point())

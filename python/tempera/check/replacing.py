@@ -8,7 +8,7 @@ replaced = {}  # by id: what was replaced, and by what
 
 
 def refusal(name):
-    """What a source without stand-in does within a step."""
+    """The behaviour within a step of a source without a stand-in."""
 
     def refuse(*_, **__):
         raise lab.Refused(f"tempera.check has no stand-in for {name}, called at {lab.address()}")

@@ -14,7 +14,7 @@ _out = None  # the file descriptor that tempera reads
 
 
 def keep_output() -> None:
-    """What the program prints goes to stderr from now on, and not between the lines."""
+    """Sends the program's output to stderr from now on, and not between the lines."""
     global _out
     if _out is None:
         _out = os.dup(1)
@@ -24,7 +24,7 @@ def keep_output() -> None:
 
 
 class Lines:
-    """What a walk tells, written as lines; a block at a time, and all of it before a process forks."""
+    """The lines that a walk writes; a block at a time, and all of it before a process forks."""
 
     def __init__(self, read_answer):
         self._read_answer, self._lines, self._size, self._heads = read_answer, [], 0, {}
@@ -63,7 +63,7 @@ class Lines:
         return json.loads(line)["new"]
 
     def merge_known(self, key, is_new):
-        """merge() of a key that nobody else knows."""
+        """merge() of a key that is not known elsewhere."""
         self.write('{"merge":"%s","is_new":%s}\n' % (key, "true" if is_new else "false"))
 
     def lost(self, error, place):
@@ -82,7 +82,7 @@ class Lines:
 
 
 def _flush_output():
-    """What the program printed is shown with its error."""
+    """Shows the program's output with its error."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
@@ -106,7 +106,7 @@ def record(tokens):
 
 
 def state_of(value, rungs):
-    """What a step returns, as the protocol writes it: a record, or one for each power."""
+    """The result of a step as the protocol writes it: a record, or one for each power."""
     return [record(one) for one in value] if rungs > 1 else record(value)
 
 

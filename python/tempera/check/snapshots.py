@@ -98,7 +98,7 @@ _known_modules = -1
 
 
 def begin():
-    """Before the first step of a case: what the program's modules hold now is told by its names."""
+    """Before the first step of a case: the names identify what the program's modules hold now."""
     global _known_modules
     _modules.clear()
     _known_modules = -1
@@ -131,7 +131,7 @@ def _is_constant(value):
 
 
 def _globals():
-    """What the program's modules and their classes hold, but for what is as it was when the case began."""
+    """The values in the program's modules and classes that have changed since the case began."""
     _look_for_modules()
     found = []
     for name, space, constant in _modules:
@@ -156,7 +156,7 @@ def _of_class(kind):
 
 
 def key_at(frame):
-    """The key of all that goes on from a frame at the beginning of a line; None if it cannot be told."""
+    """The key of everything that follows from a frame at the beginning of a line; None if it is unknown."""
     frames = []
     while frame is not None:
         whose = lab.whose(frame.f_code.co_filename)
@@ -181,7 +181,7 @@ def key_at(frame):
 
 
 def is_known():
-    """Whether frames are where they are looked for: a loop whose iterator and variable are known is read."""
+    """True if frames are where they are looked for: a loop whose iterator and variable are known is read."""
     if not _KNOWN or sys.gettrace() is not None:
         return False
     seen = []

@@ -1,4 +1,4 @@
-"""Tensors of numbers that nobody has drawn yet: torch's operations on them, as far as they can be split exactly."""
+"""Tensors of numbers that are not drawn yet: torch's operations on them, as far as they can be split exactly."""
 import operator
 
 from . import lab
@@ -137,7 +137,7 @@ def undrawn_type(torch):
         return indices(found).reshape(entries.shape)
 
     class NotDrawn(torch.Tensor):
-        """A tensor whose entries are uniforms, or functions of uniforms, that nobody has drawn yet."""
+        """A tensor whose entries are uniforms, or functions of uniforms, that are not drawn yet."""
 
         @classmethod
         def __torch_function__(cls, function, types, args=(), kwargs=None):

@@ -25,7 +25,7 @@ class Share:
         self.mine, self.of = mine, of
 
     def deals(self, before, branches):
-        """Whether branches are dealt at a decision: the first at which its path has branched often enough."""
+        """True if branches are dealt at a decision: the first at which its path has branched often enough."""
         return before < 16 * self.of <= before * branches and self.of > 1
 
     def owner(self, owner, branches, branch):
@@ -131,7 +131,7 @@ class Replay(_Walk):
         return None
 
     def _is_alone(self):
-        """Whether nobody else goes this way."""
+        """True if no other path goes this way."""
         return self.share.of == 1 or any(node.skipped is not None for node in self._path)
 
     def _merge_at(self, key):
@@ -320,7 +320,7 @@ class Trial:
 
 
 def may_fork():
-    """Whether the process is of one thread, so that it can be divided safely.
+    """True if the process is of one thread, so that it can be divided safely.
 
     jemalloc, which pyarrow brings, stops its own thread while a process forks: that one is no hindrance.
     """

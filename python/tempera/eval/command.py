@@ -48,12 +48,12 @@ def _numbers(text: str) -> tuple[float, ...]:
     try:
         return tuple(float(part) for part in text.split(","))
     except ValueError:
-        raise argparse.ArgumentTypeError(f'"{text}" is no list of numbers') from None
+        raise argparse.ArgumentTypeError(f'"{text}" is not a list of numbers') from None
 
 
 def _positive(text: str) -> int:
     if not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f'"{text}" is no whole number above 0')
+        raise argparse.ArgumentTypeError(f'"{text}" is not a whole number above 0')
     return int(text)
 
 
@@ -66,7 +66,7 @@ def parser() -> argparse.ArgumentParser:
     one = stages.add_parser(
         "run",
         help="draw answers",
-        description="Draw answers into a folder, or go on with a run that was ended.",
+        description="Draw answers into a folder, or resume a run that was ended.",
         epilog=f"tasks:\n{tasks}\n\nsamplers:\n"
         + textwrap.fill(", ".join(SAMPLERS), 78, initial_indent="  ", subsequent_indent="  ")
         + "\n\ntemplates:\n"
@@ -128,7 +128,7 @@ def parser() -> argparse.ArgumentParser:
     three.add_argument("--paper-model", metavar="NAME", help="the model of the paper's tables to show beside (default: by the model's name)")
     for stage in (one, parts, two, three):
         stage.add_argument("--tempera", metavar="FILE", help="the command tempera (default: $TEMPERA, or on the path, else the package draws)")
-    machine = one.add_argument_group("machine, which decides no bit")
+    machine = one.add_argument_group("machine, on which the bits do not depend")
     for name in _MACHINE:
         machine.add_argument("--" + name.replace("_", "-"), help="as for `tempera sample`")
     return top
@@ -259,7 +259,7 @@ def _run(given: argparse.Namespace) -> None:
 
 
 def _samplers(given: argparse.Namespace, plan: Plan | None) -> Sampling:
-    """What draws: the command, else the extension of this package, which gives the same bytes. No plan: only its presets."""
+    """The sampler: the command, else this package's extension, which gives the same bytes. Without a plan, only its presets."""
     try:
         command = find_command(given.tempera)
     except BadInput:
@@ -277,7 +277,7 @@ def _package(given: argparse.Namespace, plan: Plan | None) -> Sampling:
     for name in ("threads", "batch", "cache_memory", "prefetch"):
         text = getattr(given, name)
         if text is not None and not text.isdigit():
-            raise BadInput("--" + name.replace("_", "-"), f'"{text}" is no whole number')
+            raise BadInput("--" + name.replace("_", "-"), f'"{text}" is not a whole number')
         if text is not None:
             numbers[name] = int(text)
     if "threads" in numbers:
@@ -289,7 +289,7 @@ def _package(given: argparse.Namespace, plan: Plan | None) -> Sampling:
 
 
 def _reader(evaluation: Evaluation, given: argparse.Namespace) -> Sampling:
-    """What reads the run folders: the command itself is not needed for that."""
+    """The reader of run folders, which does not need the command itself."""
     if any(settings.sampler == "given" for settings in evaluation.plan.samplers):
         return GivenAnswers()
     return SamplerCommand(given.tempera or "tempera", [], [])
@@ -340,6 +340,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"tempera eval: {error.filename or 'output'}: {error.strerror}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print("tempera eval: stopped; the same command goes on", file=sys.stderr)
+        print("tempera eval: stopped; the same command resumes it", file=sys.stderr)
         return 130
     return 0

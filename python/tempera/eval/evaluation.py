@@ -31,7 +31,7 @@ from tempera.eval.tasks import Task, read_task
 
 @dataclass(frozen=True)
 class Plan:
-    """What is asked for: a task, a model, samplers and seeds. `settings.json` holds it."""
+    """The request: a task, a model, samplers and seeds. `settings.json` holds it."""
 
     task: str
     data: tuple[str, ...]
@@ -62,7 +62,7 @@ class Plan:
         return dataclasses.replace(task, problems=task.problems[: self.limit or None])
 
     def prompt(self, problem: Problem) -> str:
-        """What the model is asked."""
+        """The prompts for the model."""
         return Template(self.template, self.template_text).fill(problem) if self.template else ""
 
 
@@ -114,7 +114,7 @@ class Evaluation:
         if folder.exists():
             require_no_special_file(folder, "folder")
         if not path.exists():
-            raise BadInput(str(folder), "is no evaluation: settings.json is not there", "`run` makes one")
+            raise BadInput(str(folder), "is not an evaluation: settings.json is not there", "`run` makes one")
         document = parse_json(read_text(path), str(path))
         try:
             return cls(folder, plan_from(document))
@@ -166,7 +166,7 @@ class Evaluation:
     def _found(self, name: str) -> dict[str, Any]:
         path = self.folder / name
         if not path.exists():
-            raise BadInput(str(self.folder), "its pilots have not ended", "`run` goes on with them")
+            raise BadInput(str(self.folder), "its pilots have not ended", "`run` resumes them")
         found: dict[str, Any] = parse_json(read_text(path), str(path))
         return found
 

@@ -59,7 +59,7 @@ class GivenAnswers(Sampling):
         write_whole(folder / "given.jsonl", "".join(line + "\n" for line in lines))
 
     def ladder(self, prompts: list[Prompt], settings: Settings, file: Path) -> tuple[float, ...]:
-        raise BadInput("--answers", "are no model", "nothing can be drawn from them")
+        raise BadInput("--answers", "are not a model", "nothing can be drawn from them")
 
     def done(self, folder: Path) -> int:
         return 0

@@ -50,7 +50,7 @@ def read_grades(path: Path) -> list[Grade]:
             try:
                 grades.append(Grade(**json.loads(line)))
             except (TypeError, ValueError):
-                raise BadInput(f"{path}, line {number}", "is no grade of this version", "remove the file: `grade` makes it again") from None
+                raise BadInput(f"{path}, line {number}", "is not a grade of this version", "remove the file: `grade` makes it again") from None
     return grades
 
 
@@ -66,7 +66,7 @@ def grade(evaluation: Evaluation, sampling: Sampling, workers: int = 0, again: b
         for settings in evaluation.samplers():
             for seed in evaluation.plan.seeds:
                 if not evaluation.run_folder(settings, seed).with_name("run.done").exists():
-                    raise BadInput(str(evaluation.folder), f"{settings.label} with seed {seed} has not ended", "`run` goes on with it")
+                    raise BadInput(str(evaluation.folder), f"{settings.label} with seed {seed} has not ended", "`run` resumes it")
                 given = answers(evaluation, sampling, settings, seed)
                 path = evaluation.grades_file(settings, seed)
                 if again:
@@ -103,7 +103,7 @@ def _line(grade: Grade) -> str:
 
 
 def _grades(grader: Grader, left: list[Answer], problems: dict[str, Problem], workers: int) -> Iterator[Grade]:
-    """Judges programs side by side, and those that ran out of time once more, alone: a busy machine fails nobody."""
+    """Judges programs side by side, and those that ran out of time once more, alone: a busy machine makes none fail."""
     if not grader.needs_sandbox:
         for answer in left:
             yield judge(grader, answer, problems[answer.returned.id])

@@ -56,7 +56,7 @@ def read_text(path: Path) -> str:
         try:
             content = gzip.decompress(content)
         except (OSError, EOFError) as error:
-            raise WrongRecord(str(path), f"is no gzip file: {error}") from None
+            raise WrongRecord(str(path), f"is not a gzip file: {error}") from None
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -84,14 +84,14 @@ def parse_json(text: str, where: str) -> Any:
         return found
 
     def no_number(name: str) -> NoReturn:
-        raise WrongRecord(where, f"is no JSON: {name} is no number")
+        raise WrongRecord(where, f"is not JSON: {name} is not a number")
 
     try:
         return json.loads(text, object_pairs_hook=without_doubles, parse_constant=no_number)
     except BadInput:
         raise
     except json.JSONDecodeError as error:
-        raise WrongRecord(where, f"is no JSON: {error.msg} at column {error.colno}") from None
+        raise WrongRecord(where, f"is not JSON: {error.msg} at column {error.colno}") from None
     except RecursionError:
         raise WrongRecord(where, "is nested too deeply") from None
     except ValueError:  # a whole number of more digits than Python reads
@@ -113,7 +113,7 @@ class StoredRecord:
 
 
 def stored_records(path: Path) -> Iterator[tuple[StoredRecord, dict[str, Any]]]:
-    """As read_records, with what reads a record once more. Of JSONL no more than one line is in memory at a time."""
+    """As read_records, with a function that reads a record once more. JSONL is read one line at a time."""
     if path.suffix == ".gz" or _is_array(path):
         for where, content in _records_of(read_text(path), path):
             yield StoredRecord(where, partial(_checked, where, content)), content
@@ -165,7 +165,7 @@ def _line_at(path: Path, number: int, offset: int, length: int) -> dict[str, Any
 
 def _checked(where: str, record: Any) -> dict[str, Any]:
     if not isinstance(record, dict):
-        raise WrongRecord(where, "is no JSON object")
+        raise WrongRecord(where, "is not a JSON object")
     return record
 
 
@@ -176,7 +176,7 @@ def text_field(where: str, record: dict[str, Any], name: str) -> str:
         raise WrongRecord(where, f'the field "{name}" is missing', f"the fields there are {there}")
     value = record[name]
     if not isinstance(value, str):
-        raise WrongRecord(where, f'the field "{name}" is no text')
+        raise WrongRecord(where, f'the field "{name}" is not text')
     try:
         value.encode("utf-8")
     except UnicodeEncodeError as error:

@@ -1,4 +1,4 @@
-"""What a model is asked: templates, and whether its chat template is used."""
+"""Prompts for a model: templates, and whether its chat template is used."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def template_from(given: str) -> Template:
 
 
 def uses_chat(prompting: str, task: Task, model: str) -> bool:
-    """Whether the model's chat template is used: as told, or as in the paper.
+    """True if the model's chat template is used: as told, or as in the paper.
 
     The paper gives the chat template to Qwen3 and raw prompts to Qwen2.5. Other models get a chat template for the
     benchmarks, and a task of one's own a raw prompt.

@@ -27,7 +27,7 @@ def report(evaluation: Evaluation, sampling: Sampling, paper_model: str | None =
 
 
 def check_table_folder(out: Path | None, evaluations: Sequence[Path]) -> None:
-    """Refuses a folder for a table that is none, and a table of one evaluation."""
+    """Refuses a folder that is not an evaluation, and a table of one evaluation."""
     if len(evaluations) > 1 and out is None:
         raise BadInput("--out", "is missing", "several evaluations are shown in one table, and --out names its folder")
     if len(evaluations) == 1 and out is not None:

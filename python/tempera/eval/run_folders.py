@@ -1,4 +1,4 @@
-"""What a run folder of `tempera sample` holds, whoever drew it."""
+"""The contents of a run folder of `tempera sample`, whoever drew it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tempera.eval.sampling import Drawn, Figures, Prompt, Sampling
 
 
 def make_way(folder: Path) -> bool:
-    """Whether a run is there that can go on. What ended before its first checkpoint is removed: it is of no use."""
+    """True if a run is there that can be resumed. A run that ended before its first checkpoint is removed."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     if (folder / "checkpoint").exists():
         return True

@@ -28,7 +28,7 @@ def prompts_of(evaluation: Evaluation) -> list[Prompt]:
 
 
 def run(evaluation: Evaluation, sampling: Sampling, shard: str = "") -> None:
-    """Draws what is missing; a run that is there is left as it is. Of a shard, "I/N", its part of every run."""
+    """Draws what is missing; a run that is there is left as it is. A shard, "I/N", draws its part of every run."""
     prompts = prompts_of(evaluation)
     for is_asked, name, find in (
         (any(settings.is_to_find for settings in evaluation.plan.samplers), "ladder.json", find_ladder),
@@ -43,7 +43,7 @@ def run(evaluation: Evaluation, sampling: Sampling, shard: str = "") -> None:
 
 
 def _runs(evaluation: Evaluation) -> Iterator[tuple[Asked, Path, str]]:
-    """What is asked of each run, its folder, and its name."""
+    """The request, folder and name of each run."""
     for settings in evaluation.samplers():
         for number, seed in enumerate(evaluation.plan.seeds, 1):
             rungs: list[int | None] = [None, *evaluation.other_rungs(settings)]
@@ -133,7 +133,7 @@ def nearest_amount(cost: Callable[[int], float], target: float, first: int) -> t
 
 
 def find_ladder(evaluation: Evaluation, sampling: Sampling, prompts: list[Prompt]) -> None:
-    """Finds the equi-accepting ladder of a sweep by pilots on the first problems. What is found is printed and kept in ladder.json."""
+    """Finds the equi-accepting ladder of a sweep by pilots on the first problems. The result is printed and kept in ladder.json."""
     few = prompts[: evaluation.plan.pilot_problems]
     asked = next(settings for settings in evaluation.plan.samplers if settings.is_to_find)
     found = sampling.ladder(few, asked, evaluation.folder / "pilots" / "ladder.prompts.jsonl")

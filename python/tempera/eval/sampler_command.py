@@ -28,7 +28,7 @@ def find_command(given: str | None = None) -> str:
         if candidate and os.access(candidate, os.X_OK) and Path(candidate).is_file():
             return candidate
         if candidate and candidate in (given, os.environ.get("TEMPERA")):
-            raise BadInput(candidate, "is no program that can be run", "--tempera names the command")
+            raise BadInput(candidate, "is not a program that can be run", "--tempera names the command")
     raise BadInput("tempera", "neither the command nor the package's compiled half is found", "build the command, name it with --tempera or $TEMPERA, or pip install . in its source tree")
 
 

@@ -21,7 +21,7 @@ _SECONDS_BETWEEN_LOOKS = 0.2
 
 
 def is_installed() -> bool:
-    """Whether the package has its extension."""
+    """True if the package has its extension."""
     return importlib.util.find_spec("tempera._tempera") is not None
 
 

@@ -1,4 +1,4 @@
-"""The paper's samplers, and what `tempera sample` is told for each."""
+"""The paper's samplers, and the options of `tempera sample` for each."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from tempera.eval.samplers import Settings
 
 @dataclass(frozen=True)
 class Prompt:
-    """A prompt with the id that its draws are told from others by."""
+    """A prompt with the id that distinguishes its draws from others."""
 
     id: str
     text: str
@@ -38,7 +38,7 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Figures:
-    """What a run cost and did: `summary` and `speed` as in the run folder of `tempera sample`."""
+    """The cost and counters of a run: `summary` and `speed` as in the run folder of `tempera sample`."""
 
     summary: dict[str, Any]
     speed: dict[str, Any]
@@ -52,7 +52,7 @@ class Figures:
 
 @dataclass(frozen=True)
 class Asked:
-    """What is asked of a sampler: the model and how it is run, the settings, the seed, the rung that answers."""
+    """The request to a sampler: the model and how it is run, the settings, the seed, the rung that answers."""
 
     settings: Settings
     seed: int
@@ -91,7 +91,7 @@ class Sampling(ABC):
 
     @abstractmethod
     def figures(self, folder: Path) -> Figures:
-        """What a finished run cost and did."""
+        """The cost and counters of a finished run."""
 
 
 class Scoring(ABC):

@@ -91,7 +91,7 @@ def sign_flip_p(differences: Sequence[int]) -> float:
 
 @dataclass(frozen=True)
 class Paired:
-    """What two samplers differ by on the same problems: the difference of shares, its interval, the exact p-value."""
+    """The difference between two samplers on the same problems: the difference of shares, its interval, the exact p-value."""
 
     difference: float
     interval: Interval

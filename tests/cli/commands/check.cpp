@@ -508,7 +508,7 @@ TEST_CASE("a power of 1 is named as what hides a mistake of its acceptance") {
   CHECK(check_python(metropolis, four_state).out.find(hint) == std::string::npos);
 }
 
-TEST_CASE("an import that is slower than the time-out is no hang") {
+TEST_CASE("an import that is slower than the time-out is not a hang") {
   CHECK(check_python("import time\ntime.sleep(7)\nimport tempera.check\n"
                      "tempera.check.serve(lambda model, state: state)\n",
                      four_state + " --timeout 5")
@@ -847,7 +847,7 @@ TEST_CASE("a program that misbehaves is named, in one line, and nothing is left 
   check_refusal("check --program 'python3 " + unclosed.path() + "'" + four_state,
                 "was never closed\" at " +
                     std::filesystem::path(unclosed.path()).filename().string() + ":2;");
-  refused(python("print('hello', flush=True)"), "which is no JSON");
+  refused(python("print('hello', flush=True)"), "which is not JSON");
   refused(python("ask(more=1)"), "asks for nothing that there is");
   refused(python("ask(draw=[])"), "a draw from nothing");
   refused(python("ask(draw=[0, 0])"), "tickets are all 0");

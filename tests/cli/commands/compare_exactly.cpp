@@ -129,7 +129,7 @@ TEST_CASE("samplers are compared without local moves") {
   CHECK(compared("--rounds 2 --local-moves 0") != compared("--rounds 2"));
 }
 
-TEST_CASE("the exact table fits a terminal, and what is no comparison is refused") {
+TEST_CASE("the exact table fits a terminal, and what is not a comparison is refused") {
   const auto table =
       run_command("compare " + models + "ties.json --powers 1,3 --horizon 3 --block 1 --rounds 2");
   CHECK(table.exit_code == 0);

@@ -32,5 +32,5 @@ TEST_CASE("one defect of the gallery by its name, in 100 columns") {
              Catch::Contains("1 defects: 1 caught, 0 missed") && Catch::Contains("flows"));
   std::istringstream lines(result.out);
   for (std::string line; std::getline(lines, line);) CHECK(tempera::cli::columns_of(line) <= 100);
-  check_refusal("gallery --only nothing", "is no planted defect");
+  check_refusal("gallery --only nothing", "is not a planted defect");
 }

@@ -383,7 +383,7 @@ TEST_CASE("SIGINT and SIGTERM leave whole lines and say how to go on") {
   CHECK(WEXITSTATUS(status) == code);
   CHECK(bytes_of(out.path()).back() == '\n');
   CHECK(bytes_of(err.path()) ==
-        "tempera: interrupted; go on with: tempera sample --resume " + run + "\n");
+        "tempera: interrupted; resume with: tempera sample --resume " + run + "\n");
 }
 
 TEST_CASE("a run that was asked to stop keeps every answer that it has printed, at any pace") {
@@ -579,14 +579,14 @@ TEST_CASE("a wrong model, prompt or flag ends in one line and exit code 2, nothi
       {worked_sum + "--prompt-file /nowhere", "/nowhere: cannot be read"},
       {worked_sum + sum + "--prompt-file /nowhere", "--prompt-file"},
       {worked_sum + sum + "--horizon 49", "prompt: 16 prompt tokens and a horizon of 49 exceed"},
-      {four + "'a z'", "prompt: \"z\" is no token"},
+      {four + "'a z'", "prompt: \"z\" is not a token"},
       {four + "'a e'", "prompt: token 2 of the prompt is the terminal 'e'"},
       {four + "a --powers 2,1", "powers, rung 2"},
       {four + "a --powers 1,1", "powers, rung 2"},
       {four + "a --powers 0,1", "--powers: the power \"0\" is out of range"},
-      {four + "a --powers -1", "--powers: \"-1\" is no power"},
-      {four + "a --powers nan", "--powers: \"nan\" is no power"},
-      {four + "a --powers inf", "--powers: \"inf\" is no power"},
+      {four + "a --powers -1", "--powers: \"-1\" is not a power"},
+      {four + "a --powers nan", "--powers: \"nan\" is not a power"},
+      {four + "a --powers inf", "--powers: \"inf\" is not a power"},
       {four + "a --powers x", "--powers"},
       {four + "a --horizon 0", "--horizon: \"0\" is out of range"},
       {four + "a --horizon -3", "--horizon"},
@@ -612,8 +612,8 @@ TEST_CASE("a wrong model, prompt or flag ends in one line and exit code 2, nothi
       {"--model /nowhere a", "/nowhere: does not exist"},
       {"--model smollm a", "smollm: does not exist; did you mean smollm2?"},
       {four + "a --samples 1000000000000", "--samples"},
-      {four + "a --cache-memory 8", "--cache-memory: \"8\" is no number of bytes"},
-      {four + "a --cache-memory 1e3GiB", "--cache-memory: \"1e3GiB\" is no number of bytes"},
+      {four + "a --cache-memory 8", "--cache-memory: \"8\" is not a number of bytes"},
+      {four + "a --cache-memory 1e3GiB", "--cache-memory: \"1e3GiB\" is not a number of bytes"},
       {four + "a --cache-memory 0.5B", "--cache-memory: \"0.5B\" is out of range"},
       {four + "a --cache-memory 9999TiB", "--cache-memory: \"9999TiB\" is out of range"},
       {four + "a --checkpoint-seconds -1", "--checkpoint-seconds"},

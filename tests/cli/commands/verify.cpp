@@ -232,7 +232,7 @@ TEST_CASE("the long table fits 100 columns") {
   }
 }
 
-TEST_CASE("a claim that does not simply hold is told whole, and is no error of tempera") {
+TEST_CASE("a claim that does not simply hold is told whole, and is not an error of tempera") {
   const SmallTree tree("[" +
                        claim("under", "tv_minimum", "", "",
                              R"("verdict": "holds if", "assumption": "something more")") +

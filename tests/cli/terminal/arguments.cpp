@@ -14,11 +14,11 @@ const std::string four = TEMPERA_SOURCE_DIR "/toy_models/four_state.json ";
 TEST_CASE("what the command line holds too much, too little or misspelt is named with its remedy") {
   const Refusal refusals[] = {
       {"exact " + four + "--hrizon 2",
-       "\"--hrizon\": is no option of tempera exact; did you mean "
+       "\"--hrizon\": is not an option of tempera exact; did you mean "
        "--horizon?"},
       {"exact " + four + "--zzzzzzzz",
-       "\"--zzzzzzzz\": is no option of tempera exact; see tempera"},
-      {"exact " + four + "-x", "\"-x\": is no option"},
+       "\"--zzzzzzzz\": is not an option of tempera exact; see tempera"},
+      {"exact " + four + "-x", "\"-x\": is not an option"},
       {"exact " + four + "--horizon", "--horizon: has no value"},
       {"exact " + four + "--horizon= --power 2", "--horizon: has no value"},
       {"exact " + four + "--horizon 2 --horizon 3", "--horizon: is given twice"},
@@ -32,15 +32,16 @@ TEST_CASE("what the command line holds too much, too little or misspelt is named
       {"verify --tree ''", "--tree: \"\" is empty"},
       {"sample --temp 0.5", "give --sampler low-temperature and its power, 1/T"},
       {"sample --max-new-tokens 50",
-       "\"--max-new-tokens\": is no option of tempera sample; give --horizon T"},
+       "\"--max-new-tokens\": is not an option of tempera sample; give --horizon T"},
       {"sample --top-p 0.9", "every token that the model allows can be drawn"},
-      {"verify --temperature 1", "\"--temperature\": is no option of tempera verify; see tempera"},
+      {"verify --temperature 1",
+       "\"--temperature\": is not an option of tempera verify; see tempera"},
       {"sample --model '' a", "--model: \"\" is empty"},
       {"sample --model " + four + "--powers 1,2 5 a", "\"a\": is one argument too many"},
-      {"sample --model " + four + "--powers '' a", "--powers: \"\" is no power"},
-      {"sample --model " + four + "--powers 1, a", "--powers: \"\" is no power"},
+      {"sample --model " + four + "--powers '' a", "--powers: \"\" is not a power"},
+      {"sample --model " + four + "--powers 1, a", "--powers: \"\" is not a power"},
       {"sample --model " + four + "-- -a -b", "\"-b\": is one argument too many"},
-      {"score --model " + four + "\"--$(printf '\\n\\033')x\"", "\"--??x\": is no option"},
+      {"score --model " + four + "\"--$(printf '\\n\\033')x\"", "\"--??x\": is not an option"},
   };
   for (const Refusal& refusal : refusals) check_refusal(refusal.arguments, refusal.message);
 }

@@ -44,7 +44,7 @@ TEST_CASE("a device that is lost in the middle of a command ends in one line and
   CHECK(reported.code == 2);
   CHECK(reported.said ==
         "tempera: the NVIDIA GPU stopped: planted: the device is lost; a run folder's checkpoint "
-        "holds: --resume goes on, on the host too\n");
+        "holds: resume it with --resume, on the host too\n");
 }
 
 TEST_CASE("a bug is called one, and what a user can mend is told as ever") {

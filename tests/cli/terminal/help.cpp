@@ -76,12 +76,12 @@ TEST_CASE("--version names version, commit, device system and instruction set") 
 }
 
 TEST_CASE("a command that is none is refused, the nearest one named") {
-  check_refusal("sampel", "\"sampel\": is no command of tempera; did you mean tempera sample?");
+  check_refusal("sampel", "\"sampel\": is not a command of tempera; did you mean tempera sample?");
   check_refusal("help varify", "did you mean tempera verify?");
-  check_refusal("zzzzzz", "\"zzzzzz\": is no command of tempera; tempera help lists them");
+  check_refusal("zzzzzz", "\"zzzzzz\": is not a command of tempera; tempera help lists them");
   check_refusal("--verison", "did you mean tempera --version?");
   check_refusal("help law law", "\"law\": is one argument too many");
-  check_refusal("''", "\"\": is no command");
+  check_refusal("''", "\"\": is not a command");
 }
 
 TEST_CASE("text is wrapped at spaces and no word is lost") {

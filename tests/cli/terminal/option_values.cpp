@@ -29,7 +29,7 @@ TEST_CASE("a whole number is what its digits say, or refused by flag, value and 
   for (const char* text : {"", "-1", "+1", " 1", "1 ", "0x1", "010", "00", "1e3", "1.0", "1,2", "x",
                            "\xC2\xB9", "1\n"}) {
     CAPTURE(text);
-    check_refused([&] { parse_whole_number(text, "--flag", {}); }, "is no whole number");
+    check_refused([&] { parse_whole_number(text, "--flag", {}); }, "is not a whole number");
   }
   check_refused([] { parse_whole_number("18446744073709551616", "--flag", {}); },
                 "\"18446744073709551616\" is out of range; give a whole number from 0 to "
@@ -53,7 +53,7 @@ TEST_CASE("a power is a decimal in its range, or refused by flag, value and reme
        {"",      "-1", "+1",   "nan", "inf", "1e",    "e3",  "1e+", "1e3.0", "1e0001", "1e3e3",
         "0x1p3", "01", "00.5", ".5",  "1.",  "1.5.2", "1,5", "1 ",  " 1",    "1/2"}) {
     CAPTURE(text);
-    check_refused([&] { parse_power(text, "--flag"); }, "is no power");
+    check_refused([&] { parse_power(text, "--flag"); }, "is not a power");
   }
   for (const char* text : {"0", "0.0", "1048576.1", "0.0000009", "100000000000000000000"}) {
     CAPTURE(text);

@@ -337,7 +337,8 @@ TEST_CASE("a listener may cancel and submit, also its own request, from any call
   }
 }
 
-TEST_CASE("a row that is no number fails its own request, and no neighbour notices", "[session]") {
+TEST_CASE("a row that is not a number fails its own request, and no neighbour notices",
+          "[session]") {
   TableModel sound = scattered_table(7, 3);
   for (const float wrong :
        {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {

@@ -74,6 +74,6 @@ TEST_CASE("a malformed table is refused with its place") {
   refused(R"({"t": {"columns": ["A"], "groups": {"g": {"r": ["1", "2"]}}}})",
           "has not one entry for each column");
   refused(R"({"t": {"columns": ["A"], "groups": {"g": {"r": [1]}}}})",
-          "has an entry that is no text");
+          "has an entry that is not text");
   refused(R"({"t": {"columns": ["A"], "groups": {"g": {"r": ["x"]}}}})", "is not a number");
 }

@@ -105,7 +105,7 @@ TEST_CASE("docs/reference/samplers.md shows the ablations of three models as the
   CHECK_THAT(page, Catch::Contains(table));
 }
 
-TEST_CASE("a range without whole powers between is no range for ablations") {
+TEST_CASE("a range without whole powers between is not a range for ablations") {
   const auto model = shipped("four_state");
   for (const char* powers : {"3", "1/2,2", "1,100"}) {
     CAPTURE(powers);

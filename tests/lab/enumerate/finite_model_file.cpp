@@ -20,7 +20,7 @@ TEST_CASE("a finite model reads and writes its tokens by name") {
   CHECK(model.decode(Tokens{1, 0, 2}) == "b a e");
   CHECK_NOTHROW(model.check_prompt(Tokens{}, 1000, "prompt"));
   tempera::require_bad_input([&] { model.encode("b z", "prompt"); },
-                             {"prompt: \"z\" is no token of ", "separated by spaces"});
+                             {"prompt: \"z\" is not a token of ", "separated by spaces"});
   tempera::require_bad_input([&] { model.encode("\xFF", "prompt"); }, {"prompt: "});
   tempera::require_bad_input([&] { model.encode("b\a", "prompt"); }, {"prompt: "});
   tempera::require_bad_input(

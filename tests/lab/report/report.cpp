@@ -150,7 +150,7 @@ TEST_CASE("every claim is told once with its place, ground and what ran, the ref
   CHECK(times(page, "<h3>1 refuted now</h3>") == 1);
   CHECK(times(page, "<h3>2 hold</h3>") == 1);
   CHECK(times(page, "<h3>1 hold</h3>") == 1);
-  CHECK_THAT(page, Contains("What the paper says: 7<") && Contains("own promises and remarks: 1<"));
+  CHECK_THAT(page, Contains("The paper's claims: 7<") && Contains("own promises and remarks: 1<"));
   const std::string whole = lab::report_page(report);
   CHECK_THAT(whole, Contains("<details id=\"theorem-file.theorem_of_proved\">") &&
                         Contains("Theorem theorem_of_proved : 1 &lt; 2."));

@@ -60,7 +60,7 @@ def worked_sum() -> Path:
 
 
 def _namespaces() -> bool:
-    """Whether bubblewrap works here at all; that ours contains programs is what the tests find out."""
+    """True if bubblewrap works here at all; that ours contains programs is what the tests find out."""
     bwrap = shutil.which("bwrap")
     return bwrap is not None and not subprocess.run([bwrap, "--unshare-all", "--ro-bind", "/", "/", "true"], capture_output=True).returncode
 

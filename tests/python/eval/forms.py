@@ -32,7 +32,7 @@ class Form:
     is_right: bool
 
     def verdict(self) -> bool:
-        """Whether the answer is judged right. Of a program the text is compared, and a function is called."""
+        """True if the answer is judged right. Of a program the text is compared, and a function is called."""
         if self.grader == "program":
             return _same_program(program_text.whole_program(self.text), self.answer)
         if self.grader == "function":

@@ -80,7 +80,7 @@ def _less(value: Any) -> Iterator[tuple[str, Any]]:
             try:
                 yield f"{name} of {value.pattern}", re.compile(source, value.flags)
             except re.error:
-                pass  # what is left is no expression
+                pass  # what is left is not an expression
     elif isinstance(value, int):
         yield from ((str(other), other) for other in (value - 1, value + 1))
     elif isinstance(value, tuple):

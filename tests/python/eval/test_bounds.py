@@ -54,8 +54,8 @@ def test_what_an_answer_from_a_file_may_say_of_itself(tmp_path: Path) -> None:
     assert given(tmp_path, {"terminated": None, "tokens": None}) == [(None, True)]
     assert given(tmp_path, {"terminated": False, "tokens": 1}) == [(1, False)]
     for tokens in (0, -1, 1.0, True):
-        with pytest.raises(BadInput, match='"tokens" is no whole number above 0'):
+        with pytest.raises(BadInput, match='"tokens" is not a whole number above 0'):
             given(tmp_path, {"tokens": tokens})
     for ended in (0, "true"):
-        with pytest.raises(BadInput, match='"terminated" is no true or false'):
+        with pytest.raises(BadInput, match='"terminated" is not true or false'):
             given(tmp_path, {"terminated": ended})

@@ -25,7 +25,7 @@ FUNCTION = Problem(
     ("answer", "correct"),
     [
         ("    return 2 * x\n", True),
-        ("    return 2 * x\n\nprint(f('an example that is no part'))\n", True),
+        ("    return 2 * x\n\nprint(f('an example that is not a part'))\n", True),
         ("Here it is:\n```python\ndef f(x):\n    return x + x\n```\nIt adds.", True),
         ("```python\ndef f(x):\n    return 3\n```\nNo:\n```python\ndef f(x):\n    return x * 2\n```", True),
         ("<think>```python\ndef f(x): return 0\n```</think>\n```python\ndef f(x): return x * 2\n```", True),

@@ -42,7 +42,7 @@ def test_help_is_the_commands_and_the_stages(tempera: str, with_this_python: str
 
 def test_errors_are_one_line(tempera: str, tmp_path: Path, with_this_python: str) -> None:
     done = eval_stage(tempera, "report", str(tmp_path / "nowhere"), PATH=with_this_python)
-    assert done.returncode == 2 and done.stderr.count("\n") == 1 and "is no evaluation" in done.stderr
+    assert done.returncode == 2 and done.stderr.count("\n") == 1 and "is not an evaluation" in done.stderr
 
 
 def test_what_is_missing_is_named(tempera: str, tmp_path: Path) -> None:

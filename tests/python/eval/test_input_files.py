@@ -16,5 +16,5 @@ def test_a_packed_file_that_is_torn_off_or_flipped_anywhere_is_refused(tmp_path:
     assert read_text(path) == "a sentence, and ü\n" * 3
     for end in range(1, len(packed)):
         path.write_bytes(packed[:end])
-        with pytest.raises(WrongRecord, match="data.jsonl.gz: is no gzip file"):
+        with pytest.raises(WrongRecord, match="data.jsonl.gz: is not a gzip file"):
             read_text(path)

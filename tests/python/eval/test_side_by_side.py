@@ -109,7 +109,7 @@ def test_what_no_table_can_show_is_one_line(
         ([folders[0], "--out", str(tmp_path / "x")], "--out: has no effect on one evaluation"),
         ([*folders, "--out", folders[0]], "is an evaluation; give --out a folder for the table alone"),
         ([*folders, again, "--out", str(tmp_path / "x")], f"{folders[0]} and {again}: are both of GSM8K and {worked_sum}"),
-        ([folders[0], str(tables), "--out", str(tmp_path / "x")], f"{tables}: is no evaluation"),
+        ([folders[0], str(tables), "--out", str(tmp_path / "x")], f"{tables}: is not an evaluation"),
     ):
         assert main(["report", *arguments]) == 2
         error = capsys.readouterr().err

@@ -196,7 +196,7 @@ def test_a_signal_ends_the_run_saved_and_in_one_line(tmp_path: Path, tempera: st
     assert started.stderr is not None
     said = started.stderr.read()
     started.stderr.close()
-    assert said == ("tempera eval: stopped; the same command goes on\n" if number == signal.SIGINT else "")
+    assert said == ("tempera eval: stopped; the same command resumes it\n" if number == signal.SIGINT else "")
     assert main(asked) == 0 and len(lines(run / "samples.jsonl")) == 200
 
 
@@ -218,7 +218,7 @@ def test_grading_goes_on_after_half_a_line(evaluated: Path, capsys: pytest.Captu
         path.write_text(spoilt + whole)
         capsys.readouterr()
         assert main(["grade", str(evaluated)]) == 2
-        assert "seed-1.jsonl, line 1: is no grade of this version; remove the file" in capsys.readouterr().err
+        assert "seed-1.jsonl, line 1: is not a grade of this version; remove the file" in capsys.readouterr().err
     path.unlink()
     assert main(["grade", str(evaluated)]) == 0 and path.read_text() == whole
 
@@ -322,8 +322,8 @@ def test_answers_of_another_program_are_graded(tmp_path: Path, worked_sum: Path,
     assert main(["grade", str(tmp_path / "out")]) == 0 and main(["report", str(tmp_path / "out")]) == 0
     assert table(tmp_path / "out/results.csv")["mine"]["pass@1"] == "75.0"
     for field, said in (
-        ('"gold": "2"', 'the field "gold" has no meaning here'), ('"tokens": 0', '"tokens" is no whole number above 0'),
-        ('"tokens": true', '"tokens" is no whole'), ('"log_p0": "-1"', '"log_p0" is no number'), ('"terminated": 1', '"terminated" is no true or false'),
+        ('"gold": "2"', 'the field "gold" has no meaning here'), ('"tokens": 0', '"tokens" is not a whole number above 0'),
+        ('"tokens": true', '"tokens" is not a whole'), ('"log_p0": "-1"', '"log_p0" is not a number'), ('"terminated": 1', '"terminated" is not true or false'),
     ):  # fmt: skip
         answers.write_text(f'{{"id": "held_out-1", "answer": "=1", {field}}}\n')
         assert main([*asked, "--out", str(tmp_path / "other")]) == 2
@@ -487,8 +487,8 @@ WRONG = [
             (["--sweep", "ladder", "--equal-powers", "1,2", "--pilot-problems", "3"], "--pilot-problems: has no effect without pilots"),
         )
     ),
-    (["grade", "{out}"], "is no evaluation"),
-    (["report", "{out}"], "is no evaluation"),
+    (["grade", "{out}"], "is not an evaluation"),
+    (["report", "{out}"], "is not an evaluation"),
     (["judge"], "invalid choice"),
 ]
 
@@ -507,7 +507,7 @@ def test_a_wrong_command_is_one_line_and_exit_code_2(
 def test_a_command_that_is_not_there_is_named(tmp_path: Path, worked_sum: Path, capsys: pytest.CaptureFixture[str]) -> None:
     asked = sums(worked_sum, str(tmp_path / "tempera"), tmp_path / "out")
     assert main(asked) == 2
-    assert "is no program that can be run" in capsys.readouterr().err
+    assert "is not a program that can be run" in capsys.readouterr().err
 
 
 @needs_sandbox

@@ -226,24 +226,24 @@ def wrong_files(folder: Path) -> list[tuple[str, list[Path], str, str]]:
     add("gsm8k", "no-field", [*gsm8k[:5], {"question": "?"}, *gsm8k[6:]], r'line 6: the field "answer" is missing')
     add("gsm8k", "no-mark", [*gsm8k[:2], {"question": "?", "answer": "5"}], r'line 3: the field "answer" does not end in "#### NUMBER"')
     add("gsm8k", "too-few", gsm8k[:9], r"9 problems; the test split of GSM8K has 1319")
-    add("math500", "number", [{"prompt": "?", "answer": 3, "id": "a"}], r'line 1: the field "answer" is no text')
-    add("aime24", "range", [{"problem": "?", "answer": "1000"}], r'line 1: the field "answer" is no integer from 0 to 999')
-    add("aime24", "degrees", [*aime[:7], {"problem": "?", "answer": "33^\\circ x"}], r'line 8: the field "answer" is no integer from 0 to 999')
+    add("math500", "number", [{"prompt": "?", "answer": 3, "id": "a"}], r'line 1: the field "answer" is not text')
+    add("aime24", "range", [{"problem": "?", "answer": "1000"}], r'line 1: the field "answer" is not an integer from 0 to 999')
+    add("aime24", "degrees", [*aime[:7], {"problem": "?", "answer": "33^\\circ x"}], r'line 8: the field "answer" is not an integer from 0 to 999')
     add("aime", "one-year", aime, r"AIME 24&25 is two files")
     add("humaneval", "entry", [{"task_id": "1", "prompt": "def g(): ", "entry_point": "f"}], r'line 1: the field "prompt" does not define "f"')
     add("livecodebench", "v5", [contest(1)], r'"v5" is used for several', "v5")
     add("livecodebench", "count", [contest(1)], r"1 problems; the subset 880", "880")
-    add("livecodebench", "day", [contest(1, contest_date="soon")], r'line 1: the field "contest_date" is no date', "167")
+    add("livecodebench", "day", [contest(1, contest_date="soon")], r'line 1: the field "contest_date" is not a date', "167")
     add("livecodebench", "no-day", [contest(1)], r'"2024-13-01..2024-12-01" holds no date', "2024-13-01..2024-12-01")
     add("livecodebench", "kind", [contest(1, public_test_cases='[{"testtype": "x"}]')], 'line 1: a test has no "testtype"', "167")
     add("own", "extra", [{"prompt": "?", "answer": "1", "gold": "1"}], r'line 1: the field "gold" has no meaning here')
-    add("own", "no-letter", [{"prompt": "?", "answer": "C"}, {"prompt": "?", "answer": "K"}], r'line 2: the field "answer" is no letter from A to J; --grader letter', "letter")
-    add("own", "no-number", [{"prompt": "?", "answer": "5 or 6"}], r'line 1: the field "answer" is no number; --grader number', "number")
-    add("own", "no-integer", [{"prompt": "?", "answer": 7.5}], r'line 1: the field "answer" is no whole number; --grader integer', "integer")
+    add("own", "no-letter", [{"prompt": "?", "answer": "C"}, {"prompt": "?", "answer": "K"}], r'line 2: the field "answer" is not a letter from A to J; --grader letter', "letter")
+    add("own", "no-number", [{"prompt": "?", "answer": "5 or 6"}], r'line 1: the field "answer" is not a number; --grader number', "number")
+    add("own", "no-integer", [{"prompt": "?", "answer": 7.5}], r'line 1: the field "answer" is not a whole number; --grader integer', "integer")
     add("own", "twice", [{"id": "a", "prompt": "?", "answer": "1"}] * 2, r'the id "a" is there twice')
     broken = folder / "broken.jsonl"
     broken.write_text('{"prompt": "?", "answer": "1"}\n{"prompt": \n')
-    rows.append(("own", [broken], "", r"line 2: is no JSON"))
+    rows.append(("own", [broken], "", r"line 2: is not JSON"))
     doubled = folder / "doubled.jsonl"
     doubled.write_text('{"prompt": "?", "prompt": "!", "answer": "1"}\n')
     rows.append(("own", [doubled], "", r'line 1: the field "prompt" is there twice'))
@@ -285,7 +285,7 @@ def test_a_wrong_file_says_what_one_looks_like(tmp_path: Path) -> None:
     [
         ('{"prompt": "\\ud800", "answer": "1"}', "line 1: the field \"prompt\" holds half a character, U\\+D800"),
         ('{"prompt": "?", "answer": ' + "9" * 5000 + "}", "line 1: holds a number of too many digits"),
-        ('{"prompt": "?", "answer": NaN}', "line 1: is no JSON: NaN is no number"),
+        ('{"prompt": "?", "answer": NaN}', "line 1: is not JSON: NaN is not a number"),
         ("[" * 100_000, "is nested too deeply"),
         ('{"prompt": "?", "answer": "1"}\r\n\x85', "line 2: is empty"),
     ],
@@ -308,7 +308,7 @@ def test_a_line_ends_at_its_newline_alone(tmp_path: Path) -> None:
 def test_a_table_of_another_kind_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "gpqa.csv"
     path.write_text('"' + "x" * 200_000 + '",b\n')
-    with pytest.raises(BadInput, match="line 1: is no CSV: field larger than field limit"):
+    with pytest.raises(BadInput, match="line 1: is not CSV: field larger than field limit"):
         read_task("gpqa", [path])
 
 

@@ -44,7 +44,7 @@ def model():
 
 @pytest.fixture
 def spoilt_folder(tmp_path):
-    """The model with a last norm so large that its logits overflow; weights that are no numbers are refused as it is opened."""
+    """The model with a last norm so large that its logits overflow; weights that are not numbers are refused as it is opened."""
     folder = tmp_path / "spoilt"
     shutil.copytree(WORKED_SUM, folder)
     weights = bytearray((folder / "model.safetensors").read_bytes())

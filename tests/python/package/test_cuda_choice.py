@@ -1,4 +1,4 @@
-"""Whether a wheel gets the kernels for CUDA, and for which GPUs: by programs that stand for nvcc and nvidia-smi."""
+"""True if a wheel gets the kernels for CUDA, and for which GPUs: by programs that stand for nvcc and nvidia-smi."""
 import os
 import shutil
 import subprocess

@@ -107,8 +107,8 @@ def test_a_model_whose_logits_are_no_numbers_is_one_line(tmp_path, spoilt_folder
 @pytest.mark.parametrize("more, words", [
     (["--shard", "1/2"], "--shard: needs the command tempera"),
     (["--preset", "qwen3/math"], 'there is no preset "qwen3/math"'),
-    (["--batch", "many"], '--batch: "many" is no whole number'),
-    (["--tempera", "/nowhere/tempera"], "is no program"),
+    (["--batch", "many"], '--batch: "many" is not a whole number'),
+    (["--tempera", "/nowhere/tempera"], "is not a program"),
     (["--device", "cuda"], "device cuda: this package was built without kernels for CUDA"),
 ])
 def test_what_is_wrong_is_one_line(tmp_path, more, words):

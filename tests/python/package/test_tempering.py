@@ -79,7 +79,7 @@ def test_a_run_folder_is_read_as_columns(tmp_path):
 
 
 def test_what_is_no_run_is_refused(tmp_path):
-    with pytest.raises(tempera.BadInput, match="is no run"):
+    with pytest.raises(tempera.BadInput, match="is not a run"):
         tempera.RunFolder(tmp_path)
     (tmp_path / "config.json").write_text("{}")
     run = tempera.RunFolder(tmp_path)

@@ -36,7 +36,7 @@ def wait_until(condition, what="it did not come"):
 
 
 def obtained(name):
-    """Whether a named model is where `tempera models get` puts it."""
+    """True if a named model is where `tempera models get` puts it."""
     data = os.environ.get("XDG_DATA_HOME") or pathlib.Path.home() / ".local/share"
     return (pathlib.Path(data) / "tempera/models" / (name + ".gguf")).exists()
 

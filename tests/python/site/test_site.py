@@ -83,7 +83,7 @@ def test_the_snippets_of_all_pages_print_what_the_pages_show() -> None:
         ("```console\n$ echo one\ntwo\n```", "prints something else"),
         ("```console\n$ false\n```", "ended with 1 and not 0"),
         ("```console\n$ true  # exit code 2\n```", "ended with 0 and not 2"),
-        ("```console\none\n```", "is no command"),
+        ("```console\none\n```", "is not a command"),
         ("```console\n$ readlink proofs\n/home/me/tempera/proofs\n```", "the folder of this tree"),
         ("```pycon\n>>> 1 + 1\n3\n```", "Expected"),
         ("```\ntempera sample --rouns 3\n```", "no option --rouns"),

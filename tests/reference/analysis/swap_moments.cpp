@@ -25,9 +25,9 @@ FiniteModel halves() {
 TEST_CASE("energies are counted in units of the base's logarithm") {
   CHECK(energies(FixedHorizonSpace(four_state(), 2), 2) == std::vector<Rational>{2, 2, 1});
   CHECK_THROWS_WITH(energies(FixedHorizonSpace(four_state(), 2), 3),
-                    Catch::Contains("1/4 is no power of 1/3"));
+                    Catch::Contains("1/4 is not a power of 1/3"));
   CHECK_THROWS_WITH(energies(FixedHorizonSpace(halves(), 2), 2),
-                    Catch::Contains("3/8 is no power of 1/2"));
+                    Catch::Contains("3/8 is not a power of 1/2"));
   CHECK_THROWS_AS(energies(FixedHorizonSpace(four_state(), 2), 1), BadInput);
   const FiniteModel certain = parse_finite_model(
       R"({"name": "m", "vocabulary": ["a"], "terminal": [], "default": {"a": 1}})", "m");

@@ -107,7 +107,7 @@ TEST_CASE("the share kept until a number of answers are drawn is unbiased withou
   CHECK(biased > z + Rational(1) / 20);
 }
 
-TEST_CASE("what is no run of exact rejection is refused in words") {
+TEST_CASE("what is not a run of exact rejection is refused in words") {
   const FiniteModel model = {
       {"two", {{"a", "e"}, "test"}, {1}, {}, TokenRow{Rational(1) / 2, Rational(1) / 2}}, "test"};
   const FixedHorizonSpace space(model, 2);

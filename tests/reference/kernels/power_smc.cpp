@@ -92,7 +92,7 @@ TEST_CASE("three particles are resampled where their weights differ by enough, a
   CHECK(power_smc_law(space, 3, power, 3).answer == importance_sampling(space, power, 3));
 }
 
-TEST_CASE("what is no run of particles is refused in words") {
+TEST_CASE("what is not a run of particles is refused in words") {
   const FixedHorizonSpace space(forked(), 3);
   CHECK_THROWS_AS(power_smc_law(space, 0, Power(2), 2), BadInput);
   CHECK_THROWS_AS(power_smc_law(space, 1, Power(2), 0), BadInput);

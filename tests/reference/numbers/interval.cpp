@@ -69,7 +69,7 @@ TEST_CASE("signs are decided by more bits, and that of zero never") {
         }) == std::nullopt);
 }
 
-TEST_CASE("what is no number is an error") {
+TEST_CASE("what is not a number is an error") {
   const Interval around_zero = hull(Interval(-1, 64), Interval(1, 64));
   CHECK_THROWS_AS(Interval(1, 64) / around_zero, tempera::Bug);
   CHECK_THROWS_AS(log(Interval(0, 64)), tempera::Bug);

@@ -23,7 +23,7 @@ TEST_CASE("rationals are read exactly and printed in lowest terms") {
   CHECK(reread("1000000000000000000000000000000/3") == "1000000000000000000000000000000/3");
 }
 
-TEST_CASE("what is no number is refused by name") {
+TEST_CASE("what is not a number is refused by name") {
   for (const char* text :
        {"",   "x",  "1/",    "/2", "1/0", "1e", "e3",  "1e1000", "1e+-1", "1e0.5", "1/2e1", "0x1",
         ".5", "5.", "1/2/3", " 1", "1 ",  "+1", "--1", "1/-2",   "nan",   "inf",   "1,2"}) {

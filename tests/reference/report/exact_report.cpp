@@ -106,7 +106,7 @@ TEST_CASE("without a start there is no curve, with one it has N + 1 points") {
             .total_variation.size() == 6);
 }
 
-TEST_CASE("a start that is no record is refused by the name it was given") {
+TEST_CASE("a start that is not a record is refused by the name it was given") {
   CHECK_THROWS_WITH(report_fixed_horizon(four_state(), two, asked(2, "z")),
                     Catch::StartsWith("--start: "));
   CHECK_THROWS_AS(report_truncating(four_state(), two, asked(2, "e a")), BadInput);

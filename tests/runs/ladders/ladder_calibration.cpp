@@ -289,7 +289,7 @@ TEST_CASE("suggested restart weights are the shares that changed the record, and
   CHECK(suggested_restart_weights(pilot).empty());
 }
 
-TEST_CASE("a pilot's draws are no run's, whatever its number") {
+TEST_CASE("a pilot's draws are not a run's, whatever its number") {
   CalibrationSettings settings = small_calibration();
   for (const std::size_t number : {1, 2, 255}) {
     const DrawSettings draw = pilot_settings(settings, {1.0, 2.0}, number);

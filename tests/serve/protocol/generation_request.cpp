@@ -54,7 +54,7 @@ TEST_CASE("a refusal names its field as the protocol's param", "[serve]") {
     return json::parse(wrong_request(message).body)["error"]["param"];
   };
   CHECK(param_of("top_p: is 0.5; leave it out") == "top_p");
-  CHECK(param_of("messages[1].refusal: is no field; leave it out") == "messages[1].refusal");
+  CHECK(param_of("messages[1].refusal: is not a field; leave it out") == "messages[1].refusal");
   CHECK(param_of(R"(body: key "n" is 0, not 1; give one)") == "n");
   CHECK(param_of(R"(body: key "tempera"["powers"][0] is null; give one)") == "tempera.powers[0]");
   CHECK(param_of(R"(body, "messages"[2], "content"[0]: is 5; give one)") == "messages[2]");

@@ -137,7 +137,7 @@ TEST_CASE("a refusal names what was sent and what to do", "[serve]") {
   CHECK(odd->body.size() < 1000);
 }
 
-TEST_CASE("what is no origin is refused as an option", "[serve]") {
+TEST_CASE("what is not an origin is refused as an option", "[serve]") {
   for (const char* given : {"", "example.org", "https://example.org/", "https://example.org/page",
                             "://x", "https://a b", "https://user@example.org", "https://\xff",
                             "http://*.example.org", "http://localhost:*", "**"}) {

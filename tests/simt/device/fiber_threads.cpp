@@ -260,7 +260,7 @@ TEST_CASE("writing after shared memory is a failure, its last byte is not") {
   REQUIRE(contains(failure_of(one_warp, write_after_shared, bytes), "after its shared memory"));
 }
 
-TEST_CASE("a block of threads that are no warps is refused") {
+TEST_CASE("a block of threads that are not warps is refused") {
   REQUIRE(contains(failure_of({.blocks = {}, .threads = 48, .shared_bytes = 0}, collectives,
                               static_cast<unsigned*>(nullptr)),
                    "multiple of 32"));

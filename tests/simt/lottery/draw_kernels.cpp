@@ -90,7 +90,7 @@ TEST_CASE("a row's bits do not depend on the rows beside it") {
   }
 }
 
-TEST_CASE("a row that is no law is flagged as on the host, wherever the logit is") {
+TEST_CASE("a row that is not a law is flagged as on the host, wherever the logit is") {
   constexpr float infinity = std::numeric_limits<float>::infinity();
   for (const float bad : {std::numeric_limits<float>::quiet_NaN(), infinity}) {
     for (const std::size_t index : {0, 31, 255, 2047, 2048, 4099}) {

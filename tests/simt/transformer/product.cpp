@@ -268,7 +268,7 @@ TEST_CASE("a product takes a bias, is added to the stream, and gated after its a
   }
 }
 
-TEST_CASE("the head leaves logits and the largest of every 16, NaN where one is no number") {
+TEST_CASE("the head leaves logits and the largest of every 16, NaN where one is not a number") {
   Problem head(200, 50, 21);
   // Row 4 overflows upwards in output 20: +infinity is an error that the lottery must see.
   for (unsigned i = 0; i < head.in; ++i) {

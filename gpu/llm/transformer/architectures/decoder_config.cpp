@@ -201,7 +201,7 @@ void require_value_length(const GgufMetadata& metadata, const std::string& key,
   if (!metadata.has(key) && config.head_dim != config.hidden_size / config.num_attention_heads) {
     throw BadInput(metadata.where(key),
                    "is missing, and keys of " + std::to_string(config.head_dim) +
-                       " are no equal shares of the width",
+                       " are not equal shares of the width",
                    "convert the model again, with a newer converter");
   }
   require_only(metadata, key, config.head_dim);

@@ -260,7 +260,7 @@ Qwen3_5Config Qwen3_5::configuration(const GgufFile& file) {
   config.linear_value_head_dim = answers / config.linear_num_value_heads;
   if (answers % config.linear_num_value_heads != 0) {
     throw BadInput(metadata.where(inner),
-                   "is no multiple of the " + std::to_string(config.linear_num_value_heads) +
+                   "is not a multiple of the " + std::to_string(config.linear_num_value_heads) +
                        " heads of ssm.time_step_rank",
                    "convert the model again");
   }

@@ -63,7 +63,7 @@ std::uint64_t read_alignment(const GgufMetadata& metadata) {
   if (!metadata.has(key)) return default_alignment;
   const auto alignment = metadata.whole_number(key, 8, largest_alignment);
   if (alignment % 8 != 0) {
-    throw BadInput(metadata.where(key), std::to_string(alignment) + " is no multiple of 8",
+    throw BadInput(metadata.where(key), std::to_string(alignment) + " is not a multiple of 8",
                    "convert the model again");
   }
   return alignment;

@@ -1,1 +1,1 @@
-"""What says whether an answer is right."""
+"""Graders decide whether an answer is right."""

@@ -61,7 +61,7 @@ _tempera_call({name!r})
 
 
 def same_output(printed: str, expected: str) -> bool:
-    """Whether two outputs have the same lines without spaces at their ends, or lines of equal decimal numbers.
+    """True if two outputs have the same lines without spaces at their ends, or lines of equal decimal numbers.
 
     >>> same_output("1 2 \\n3\\n", "1 2\\n3"), same_output("1.0 2", "1 2.00"), same_output("1", "1\\n2")
     (True, True, False)

@@ -25,7 +25,7 @@ class Block:
 
     @property
     def is_python(self) -> bool:
-        """Whether the info string says Python: ```python, ```Python3, ```py title="a.py"."""
+        """True if the info string says Python: ```python, ```Python3, ```py title="a.py"."""
         return _PYTHON.match(self.info) is not None
 
 
@@ -61,7 +61,7 @@ def _columns(before: str) -> int:
 
 
 def _closes(line: str, opening: re.Match[str]) -> bool:
-    """Whether a line is a closing fence: of the same sign, as long, and at most three columns further in."""
+    """True if a line is a closing fence: of the same sign, as long, and at most three columns further in."""
     found = _CLOSING.fullmatch(line)
     if found is None or not found.group("fence").startswith(opening.group("fence")):
         return False

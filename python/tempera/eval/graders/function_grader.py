@@ -27,7 +27,7 @@ class FunctionGrader(Grader):
         try:
             tree = ast.parse(self._source)
         except SyntaxError as error:
-            raise BadInput(f"{file}, line {error.lineno}", f"is no Python: {error.msg}") from None
+            raise BadInput(f"{file}, line {error.lineno}", f"is not Python: {error.msg}") from None
         if not any(isinstance(node, ast.FunctionDef) and node.name == function for node in tree.body):
             raise BadInput(str(file), f'there is no function "{function}"', "--grader FILE.py:FUNCTION names one")
         self.file_digest = hashlib.sha256(self._source.encode()).hexdigest()

@@ -105,4 +105,4 @@ class LetterGrader(Grader):
         return Verdict(extracted == letter_of(problem.answer))
 
     def fault_of(self, answer: str) -> str:
-        return "" if letter_of(answer) else f"is no letter from A to {LETTERS[-1]}"
+        return "" if letter_of(answer) else f"is not a letter from A to {LETTERS[-1]}"

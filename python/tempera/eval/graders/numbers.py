@@ -1,4 +1,4 @@
-r"""One grammar of numbers, which reads a text to its end: a text with anything left over is no number."""
+r"""One grammar of numbers, which reads a text to its end: a text with anything left over is not a number."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fractions import Fraction
 from tempera.eval.graders.plain_text import plain
 from tempera.eval.graders.units import CHANGERS, is_unit
 
-LONGEST = 4000  # characters; a text of more is no number, and reading it could take minutes
+LONGEST = 4000  # characters; a text of more is not a number, and reading it could take minutes
 _DEEPEST = 20  # parentheses and fractions within each other
 
 # 1,234.5 and .5; 0.1[6] is the repeating decimal 1/6; 2e3 is 2000.

@@ -37,7 +37,7 @@ _DIGIT = re.compile(r"(?<![a-z]\^)[0-9]")
 
 
 def _goes_on(text: str) -> bool:
-    """Whether a number that this text follows is a part of something else."""
+    """True if a number that this text follows is a part of something else."""
     unit = _GLUED_UNIT.match(text)
     if unit and (not unit.group().isalpha() or unit.group() in SYMBOLS):
         text = text[unit.end() :]
@@ -130,7 +130,7 @@ class NumericGrader(Grader):
         return Verdict(found is not None and found == number_of(problem.answer))
 
     def fault_of(self, answer: str) -> str:
-        return "is no number" if number_of(answer) is None else ""
+        return "is not a number" if number_of(answer) is None else ""
 
     def same(self, one: str, other: str) -> bool:
         first = number_of(one)
@@ -138,7 +138,7 @@ class NumericGrader(Grader):
 
 
 class IntegerGrader(NumericGrader):
-    """A whole number: a value such as 7.5 or 1/2 is no answer, 073 is 73.
+    """A whole number: a value such as 7.5 or 1/2 is not an answer, 073 is 73.
 
     >>> IntegerGrader().judge("073", Problem("", {}, "73")).correct
     True
@@ -150,4 +150,4 @@ class IntegerGrader(NumericGrader):
 
     def fault_of(self, answer: str) -> str:
         number = number_of(answer)
-        return "is no whole number" if number is None or number.denominator != 1 else ""
+        return "is not a whole number" if number is None or number.denominator != 1 else ""

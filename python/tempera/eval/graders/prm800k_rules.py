@@ -71,7 +71,7 @@ def _without_thousands_commas(text: str) -> str:
 
 
 def is_whole(text: str) -> bool:
-    """Whether a text is a whole number, commas of thousands left out.
+    """True if a text is a whole number, commas of thousands left out.
 
     >>> is_whole("1,000"), is_whole("2.0"), is_whole("2.5"), is_whole("x")
     (True, True, False, False)
@@ -138,7 +138,7 @@ def _is_fraction(text: str) -> bool:
 
 
 def may_be_evaluated(text: str) -> bool:
-    """Whether a difference is simple enough for sympy: at most two unknown letters, no tower of powers.
+    """True if a difference is simple enough for sympy: at most two unknown letters, no tower of powers.
 
     >>> may_be_evaluated("(x+1)-(1+x)"), may_be_evaluated("2^{3}"), may_be_evaluated("9^9^9")
     (True, False, False)
@@ -151,7 +151,7 @@ def may_be_evaluated(text: str) -> bool:
 
 
 def equal(given: str, truth: str, difference_is_zero: Callable[[str], bool]) -> bool:
-    """Whether the published MATH grader takes `given` for `truth`.
+    """True if the published MATH grader takes `given` for `truth`.
 
     `difference_is_zero(text)` says whether sympy simplifies the expression to 0.
 

@@ -30,7 +30,7 @@ def _parsed(source: str) -> ast.Module | int:
 
 
 def _works(tree: ast.AST) -> bool:
-    """Whether statements do anything: an output such as YES or {"a": 1} can be read as Python too."""
+    """True if statements do anything: an output such as YES or {"a": 1} can be read as Python too."""
     return any(isinstance(node, _WORKS) for node in ast.walk(tree))
 
 
@@ -45,7 +45,7 @@ def _margin(line: str) -> str:
 def _longest_program(lines: list[str], first: int, margin: str) -> ast.Module | None:
     """Drops lines from the end until what is left is a program: from a line on that is indented by `margin`.
 
-    The first lines, `first` of them, stay. None if they alone are no program.
+    The first lines, `first` of them, stay. None if they alone are not a program.
     """
     for _ in range(_MOST_CUTS):
         tree = _parsed("".join(lines))

@@ -1,4 +1,4 @@
-"""What a text says its answer is, apart from boxes."""
+"""The answers that a text states outside boxes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _after(text: str, mark: re.Match[str]) -> str:
 
 
 def marked(text: str) -> list[str]:
-    """What follows each `####`; of the first 100."""
+    """The text after each `####`, for the first 100."""
     return [_after(text, mark) for mark in islice(_MARK.finditer(text), _MOST)]
 
 

@@ -1,4 +1,4 @@
-"""What may follow a number without changing it, and the words that change it."""
+"""The units that may follow a number without changing it, and the words that change it."""
 
 from __future__ import annotations
 
@@ -80,12 +80,12 @@ _TOKEN = re.compile(r"[A-Za-z]+|\^\(?-?[0-9]\)?|.")
 
 
 def is_unit(text: str, words: frozenset[str] = frozenset()) -> bool:
-    """Whether a text after a number is nothing but signs and units; `words` are taken for units too.
+    """True if a text after a number is nothing but signs and units; `words` are taken for units too.
 
     >>> [is_unit(text) for text in ("", "cm^2", " dollars per hour", "°C", "x", " m", "m", " thousand", " apples or 6")]
     [True, True, True, True, False, True, False, False, False]
     """
-    before, last = "", ""  # the token before, and the last one that is no space
+    before, last = "", ""  # the token before, and the last one that is not a space
     for token in _TOKEN.findall(text):
         if token.isspace():
             pass

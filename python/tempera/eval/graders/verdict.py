@@ -1,4 +1,4 @@
-"""What a grader says."""
+"""A grader's verdict."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tempera.eval.problem import Problem
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether an answer is right.
+    """True if an answer is right.
 
     `failure` says that the grader itself did not come to an end ("timed out", "crashed: …"): the answer then counts as
     wrong and is listed apart. `second_opinion` is Math-Verify's verdict, None if it was not asked.
@@ -34,14 +34,14 @@ class Grader(ABC):
 
     @abstractmethod
     def judge(self, extracted: str, problem: Problem) -> Verdict:
-        """Whether an extracted answer is right."""
+        """True if an extracted answer is right."""
 
     def fault_of(self, answer: str) -> str:
-        """What makes a right answer of the data one that no answer can equal; empty if nothing does."""
+        """The reason why no answer can equal this right answer of the data; empty if one can."""
         return ""
 
     def same(self, one: str, other: str) -> bool:
-        """Whether two extracted answers are one answer, for a vote."""
+        """True if two extracted answers are one answer, for a vote."""
         return one == other
 
     def close(self) -> None:

@@ -20,7 +20,7 @@ _MEMORY = 4 << 30
 
 
 def sympy_difference_is_zero(text: str) -> bool:
-    """Whether sympy simplifies an expression to 0; what it cannot read is not."""
+    """True if sympy simplifies an expression to 0; what it cannot read is not."""
     import sympy  # type: ignore[import-untyped]
     from sympy.parsing import sympy_parser  # type: ignore[import-untyped]
 
@@ -47,7 +47,7 @@ _own_grader: tuple[str, Any] = ("", None)
 
 
 def own_function(file: str, source: str, name: str, text: str, answer: str) -> bool:
-    """What a function says of an answer; `source` is the text of the user's file that defines it."""
+    """The verdict of a function on an answer; `source` is the text of the user's file that defines it."""
     global _own_grader
     if _own_grader[0] != source:
         _own_grader = source, own_code.module_of("own_grader", file, source)

@@ -1,1 +1,1 @@
-"""What was found, as a page and as tables."""
+"""The results as a page and as tables."""

@@ -113,7 +113,7 @@ def _cost(results: Results) -> str:
     head = ("sampler", "hit capacity %", "log-likelihood a token", "confidence", "decode tokens an answer", "seconds an answer", "peak cache, GiB")
     note = "<p class=quiet>Hit capacity: the share of returned answers that their horizon cut. Log-likelihood: log p0 divided by "
     note += "the tokens; confidence: the mean negative entropy of the next token; both nearer to 0 where the model is "
-    note += "surer, which is no accuracy. Seconds are of this machine, many answers at a time.</p>"
+    note += "surer, which is not an accuracy. Seconds are of this machine, many answers at a time.</p>"
     return note + table(head, rows)
 
 
@@ -160,7 +160,7 @@ def _sweep_of_numbers(results: Results, kind: str) -> str:
 
 
 def _sweep_of_kinds(results: Results, kind: str) -> str:
-    """What changes with the ladder or the schedule beside pass@1, whose plot is above: powers, swaps and round trips."""
+    """The effects of the ladder or the schedule other than pass@1, whose plot is above: powers, swaps and round trips."""
     text = ""
     if kind == "ladder":
         powers = [svg.Series(one.settings.label, [(float(k), power) for k, power in enumerate(one.settings.powers, 1)]) for one in results.samplers]

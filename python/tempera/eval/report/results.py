@@ -199,7 +199,7 @@ def _list(powers: tuple[float, ...]) -> str:
 def _differences(
     evaluation: Evaluation, task: Task, settings: Settings, figures: list[Figures], model: str, beside: str, horizon: int | None
 ) -> list[str]:
-    """What of this run is not as in the paper's; what the paper leaves open is named too."""
+    """The differences between this run and the paper's, with what the paper leaves open."""
     plan = evaluation.plan
     if not task.paper_column:
         return []

@@ -53,7 +53,7 @@ class ModelTable:
 
     @property
     def prompts(self) -> str:
-        """What the model was asked by, of all tasks."""
+        """The prompts' templates for all tasks."""
         asked = zip(self.tasks, self.asked, strict=True)
         return "; ".join(f"{task}: {f'template {template}, {prompting}' if template else 'answers from a file'}" for task, (template, prompting) in asked)
 

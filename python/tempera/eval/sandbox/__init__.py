@@ -1,4 +1,4 @@
-"""Programs that nobody has read, run where they can do no harm."""
+"""Runs programs that are not trusted where they can do no harm."""
 
 from tempera.eval.sandbox.bubblewrap import Limits, Outcome, require, run_python
 

@@ -33,7 +33,7 @@ _MOST_TIMES = 20.0
 class Limits:
     """What a program may take: seconds from its first statement on, bytes of memory, of output and of files.
 
-    Seconds in which it waits for a core that others have are not counted: a busy machine fails nobody.
+    Seconds in which it waits for a core that others have are not counted: a busy machine makes none fail.
     """
 
     seconds: float = 3.0

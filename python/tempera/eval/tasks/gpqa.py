@@ -39,7 +39,7 @@ def read_gpqa(paths: list[Path], _subset: str = "") -> Task:
     try:
         rows = [(reader.line_num, row) for row in reader]
     except csv.Error as error:
-        raise WrongRecord(f"{path}, line {reader.line_num + 1}", f"is no CSV: {error}") from None
+        raise WrongRecord(f"{path}, line {reader.line_num + 1}", f"is not CSV: {error}") from None
     columns = reader.fieldnames or []
     for name in ("Question", "Record ID", *_OPTIONS):
         if name not in columns:

@@ -54,13 +54,13 @@ def private_tests(packed: str, where: str) -> Any:
     except Exception as error:  # a spoilt pickle may raise anything
         raise WrongRecord(field, f"cannot be unpacked: {error}") from None
     if not isinstance(text, str):
-        raise WrongRecord(field, "holds a pickle of something that is no text", "it is not read: a pickle can run programs")
+        raise WrongRecord(field, "holds a pickle of something that is not text", "it is not read: a pickle can run programs")
     return parse_json(text, field)
 
 
 def _tests(where: str, all_tests: Any) -> list[dict[str, str]]:
     if not isinstance(all_tests, list):
-        raise WrongRecord(where, "its tests are no list")
+        raise WrongRecord(where, "its tests are not a list")
     for test in all_tests:
         if not isinstance(test, dict) or test.get("testtype") not in ("stdin", "functional"):
             raise WrongRecord(where, 'a test has no "testtype" of "stdin" or "functional"')
@@ -86,7 +86,7 @@ def _function(where: str, record: dict[str, Any]) -> str:
     field = f'{where}, field "metadata"'
     metadata = parse_json(text_field(where, record, "metadata"), field)
     if not isinstance(metadata, dict):
-        raise WrongRecord(where, 'the field "metadata" is no JSON object')
+        raise WrongRecord(where, 'the field "metadata" is not a JSON object')
     is_called = any(test["testtype"] == "functional" for test in _public_tests(where, record))
     return text_field(field, metadata, "func_name") if is_called or metadata.get("func_name") is not None else ""
 
@@ -99,7 +99,7 @@ def _read_problem(record: StoredRecord, content: dict[str, Any]) -> tuple[Proble
     try:
         moment = datetime.datetime.fromisoformat(written).replace(tzinfo=None)
     except ValueError:
-        raise WrongRecord(where, f'the field "contest_date" is no date: {json.dumps(written)}') from None
+        raise WrongRecord(where, f'the field "contest_date" is not a date: {json.dumps(written)}') from None
     starter = text_field(where, content, "starter_code")
     problem = Problem(
         text_field(where, content, "question_id"),

@@ -62,7 +62,7 @@ def _read_aime_year(path: Path, year: str) -> list[Problem]:
         question = "question" if "question" in record else "problem"
         gold = text_or_number_field(where, record, "answer")
         if not re.fullmatch(r"[0-9]{1,3} ?°?", plain(gold).strip()):
-            raise WrongRecord(where, 'the field "answer" is no integer from 0 to 999')
+            raise WrongRecord(where, 'the field "answer" is not an integer from 0 to 999')
         problems.append(
             Problem(f"aime{year}-{number}", {"problem": text_field(where, record, question)}, gold)
         )

@@ -44,7 +44,7 @@ std::string failure_of(LanguageModel& model) {
 
 }  // namespace
 
-TEST_CASE("a logit that is no number ends the run; it never becomes a rejection") {
+TEST_CASE("a logit that is not a number ends the run; it never becomes a rejection") {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const float infinity = std::numeric_limits<float>::infinity();
   for (const std::vector<float>& row : {std::vector<float>{0.0F, nan, 0.0F},
@@ -64,7 +64,7 @@ struct NoNumber : PaperRules {
   }
 };
 
-TEST_CASE("a score that is no number ends the run at once: the others stop where they are") {
+TEST_CASE("a score that is not a number ends the run at once: the others stop where they are") {
   TableModel model = scattered_table(5, 1);
   PhiloxLottery lottery;
   SmallRun small(model, context, {1.0}, lottery);
@@ -226,7 +226,7 @@ TEST_CASE("score_record computes what the sampler has kept, on a table and on a 
   }
 }
 
-TEST_CASE("score_record refuses what is no record") {
+TEST_CASE("score_record refuses what is not a record") {
   const float infinity = std::numeric_limits<float>::infinity();
   TableModel model = with_row_after_1({0.0F, -infinity, 0.0F});
   PhiloxLottery lottery;

@@ -51,10 +51,10 @@ TEST_CASE("a folder without a tokenizer reads and writes numbers") {
                                   std::string("x"), std::string("99999999999999999999")})
     tempera::require_bad_input(
         [&] { model.encode("5 " + word, "prompt"); },
-        {"prompt: \"" + word + "\" is no token", "give token numbers below"});
+        {"prompt: \"" + word + "\" is not a token", "give token numbers below"});
 }
 
-TEST_CASE("what is no model is refused") {
+TEST_CASE("what is not a model is refused") {
   tempera::require_bad_input([] { OpenedModel::open("/nowhere"); }, {"/nowhere: does not exist"});
   tempera::require_bad_input([] { OpenedModel::open(""); }, {"model: does not exist"});
   tempera::require_bad_input([] { OpenedModel::open(std::string(5000, 'a')); },

@@ -340,7 +340,7 @@ TEST_CASE("tokens that stand for bytes are held back until another one ends them
   CHECK(stream.finish() == "\xEF\xBF\xBD");
 }
 
-TEST_CASE("what belongs before a text is known, and is no part of encoding it", "[tokenizer]") {
+TEST_CASE("what belongs before a text is known, and is not a part of encoding it", "[tokenizer]") {
   const auto phi = Tokenizer::load(fixtures / "phi_like");
   CHECK(phi.beginning() == std::vector<std::uint32_t>{1});
   CHECK(phi.encode("a", "text")[0] != 1);

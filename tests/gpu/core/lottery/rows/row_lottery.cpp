@@ -346,7 +346,7 @@ TEST_CASE("the least and the largest word of each end of a chunk draw that token
     }
 }
 
-TEST_CASE("a row that is no law is an error") {
+TEST_CASE("a row that is not a law is an error") {
   const auto rows = make_device_row_lottery();
   PhiloxLottery lottery;
   const Ladders ladders{{1.0}};

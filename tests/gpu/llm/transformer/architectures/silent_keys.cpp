@@ -213,7 +213,7 @@ TEST_CASE("a key that config.json lacks means what transformers takes it for", "
   }
 }
 
-TEST_CASE("null in config.json is no default", "[config]") {
+TEST_CASE("null in config.json is not a default", "[config]") {
   for (const Family& family : all_families()) {
     INFO(family.name);
     const auto heads = family.read(with(family.base, "num_key_value_heads", 64));

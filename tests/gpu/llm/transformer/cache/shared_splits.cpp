@@ -87,7 +87,7 @@ TEST_CASE("slots share the whole splits below the page of their last token, and 
   REQUIRE_FALSE(shared.is_half_shared(3));
 }
 
-TEST_CASE("the same pages after another page are no shared split") {
+TEST_CASE("the same pages after another page are not a shared split") {
   SharedSplits shared;
   Pages pages = pages_from(0, 3);
   shared.hold(0, {1, pages});

@@ -100,7 +100,7 @@ TEST_CASE("a float16 is the number that its bits say", "[gguf]") {
   }
 }
 
-TEST_CASE("a scale that is no number gives values that are none", "[gguf]") {
+TEST_CASE("a scale that is not a number gives values that are none", "[gguf]") {
   for (const auto& [dtype, offset] :
        std::vector<std::pair<std::string, std::size_t>>{{"Q8_0", 0},
                                                         {"Q4_0", 0},

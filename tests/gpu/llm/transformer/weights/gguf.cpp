@@ -115,7 +115,7 @@ TEST_CASE("tensors have the shape, type and bytes that the file gives them", "[g
   CHECK(read(GgufBytes().bytes()).tensors.empty());
 }
 
-TEST_CASE("a file that is no GGUF is refused", "[gguf]") {
+TEST_CASE("a file that is not GGUF is refused", "[gguf]") {
   refused("", {"m.gguf", "too short"});
   refused("GGU", {"too short"});
   refused("version https://git-lfs", {"does not begin with \"GGUF\"", "Git LFS"});
