@@ -112,7 +112,7 @@ TEST_CASE("a run cut off at any operation on the disk is resumed to the same byt
       // A lock or half a config.json is nothing that a run needs: such a folder counts as empty.
       const bool is_empty = std::filesystem::exists(path);
       require_bad_input([&] { RunFolder::open(path); },
-                        {is_empty ? "no run has begun in it" : "no run folder"});
+                        {is_empty ? "no run has begun in it" : "is not a run folder"});
       run_on(Disk::real(), model, path, several());
     } else {
       // Once more, in the middle of being resumed.

@@ -317,8 +317,8 @@ TEST_CASE("a damaged run folder is refused, the file named") {
   }
   SECTION("nothing: the same folder goes on") { CHECK_NOTHROW(resume_run(*model, run)); }
   SECTION("no folder at all") {
-    require_bad_input([&] { RunFolder::open(work / "nowhere"); }, {"no run folder"});
-    require_bad_input([&] { RunFolder::open(run / "config.json"); }, {"no run folder"});
+    require_bad_input([&] { RunFolder::open(work / "nowhere"); }, {"is not a run folder"});
+    require_bad_input([&] { RunFolder::open(run / "config.json"); }, {"is not a run folder"});
   }
 }
 

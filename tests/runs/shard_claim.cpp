@@ -450,7 +450,7 @@ TEST_CASE("launchers say which shard a process is") {
                     {"SLURM_ARRAY_TASK_ID", "has gaps", "--shard I/N"});
   require_bad_input([&] { launched(with(array, "SLURM_ARRAY_TASK_ID", "99")); }, {"has gaps"});
   require_bad_input([&] { launched(with(array, "SLURM_ARRAY_TASK_COUNT", "x")); },
-                    {"SLURM_ARRAY_TASK_COUNT", "no whole number"});
+                    {"SLURM_ARRAY_TASK_COUNT", "is not a whole number"});
   require_bad_input(
       [&] {
         launched(with(with(array, "OMPI_COMM_WORLD_RANK", "0"), "OMPI_COMM_WORLD_SIZE", "2"));

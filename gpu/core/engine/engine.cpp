@@ -43,14 +43,6 @@ void Engine::remove(TaskId sampler) {
     added_.erase(sampler);
 }
 
-std::vector<double> Engine::log_normalizers(Cache& cache, std::span<const TokenId> tokens,
-                                            std::span<const double> powers) {
-  const Stopwatch watch = time(&EngineTimes::forward);
-  const Pass pass{&cache, tokens};
-  model_.next_logits(std::span(&pass, 1), logits_);
-  return rows_.log_normalizers(logits_, model_.vocabulary_size(), 1, powers);
-}
-
 bool Engine::step() {
   is_going_on_ = true;
   resume_paused();
@@ -149,10 +141,11 @@ void Engine::take_back(Request& request) {
 
 /// The bits of the passes, then of the draws, whatever else is in the batch.
 std::vector<ScoredToken> Engine::drawn_tokens(std::span<Pass> passes,
-                                              std::span<const RowDraw> draws, bool is_measured) {
+                                              std::span<const RowDraw> draws, bool is_measured,
+                                              bool are_logits_left) {
   if (!passes.empty()) ++batches_;
-  // Entropies are taken of the logits, which a fused draw does not leave.
-  if (fused_ && !draws.empty() && !is_measured) {
+  // A fused draw leaves no logits.
+  if (fused_ && !draws.empty() && !is_measured && !are_logits_left) {
     const Stopwatch watch = time(&EngineTimes::forward);
     return fused_->next_tokens(passes, draws, logits_);
   }
@@ -170,36 +163,61 @@ std::vector<ScoredToken> Engine::drawn_tokens(std::span<Pass> passes,
   return tokens;
 }
 
+/// Answers those that ask for log z, whose logits are rows first_row, first_row + 1, …
+void Engine::normalize(std::span<Request* const> asking, std::size_t first_row) {
+  if (asking.empty()) return;
+  const Stopwatch watch = time(&EngineTimes::draw);
+  std::vector<double> powers;
+  for (const Request* request : asking)
+    powers.insert(powers.end(), request->draw_->powers.begin(), request->draw_->powers.end());
+  const std::size_t rows = first_row + asking.size();
+  const auto log_z = rows_.log_normalizers(logits_, model_.vocabulary_size(), rows, powers);
+  auto own = log_z.begin() + static_cast<std::ptrdiff_t>(first_row * powers.size());
+  for (Request* request : asking) {
+    const auto count = static_cast<std::ptrdiff_t>(request->draw_->powers.size());
+    request->log_z_.assign(own, own + count);
+    own += static_cast<std::ptrdiff_t>(powers.size()) + count;
+  }
+}
+
 void Engine::answer_batch() {
   take_batch();
   std::vector<Pass> passes;
   std::vector<RowDraw> draws;
+  std::vector<Request*> normalized;
   bool is_measured = false;
   for (Request* request : batch_) {
     request->length_ = request->cache_.length();
     request->is_drawn_ = request->draw_ && !request->failure_ && request->is_last(prefix_chunk_);
     if (!request->is_drawn_) continue;
+    if (request->is_normalized_) {
+      normalized.push_back(request);
+      continue;
+    }
     passes.push_back(request->pass(prefix_chunk_));
     draws.push_back(*request->draw_);
     is_measured = is_measured || request->is_measured_;
   }
-  // After the rows that are drawn from: the logits that follow a prefix are not asked for.
+  for (Request* request : normalized) passes.push_back(request->pass(prefix_chunk_));
+  const auto rows = static_cast<std::ptrdiff_t>(passes.size());
+  // After the rows that are asked for: the logits that follow a prefix are not.
   for (Request* request : batch_) {
     if (request->is_drawn_ || request->failure_) continue;
     if (!request->draw_ && request->is_computed()) continue;
-    const bool is_shared =
-        std::any_of(passes.begin() + static_cast<std::ptrdiff_t>(draws.size()), passes.end(),
-                    [&](const Pass& pass) { return pass.cache == &request->cache_; });
+    const bool is_shared = std::any_of(passes.begin() + rows, passes.end(), [&](const Pass& pass) {
+      return pass.cache == &request->cache_;
+    });
     if (!is_shared) passes.push_back(request->pass(prefix_chunk_));
   }
   const double began = seconds_now();
-  std::vector<ScoredToken> tokens = drawn_tokens(passes, draws, is_measured);
+  std::vector<ScoredToken> tokens = drawn_tokens(passes, draws, is_measured, !normalized.empty());
+  normalize(normalized, draws.size());
   if (!draws.empty() && draws.size() == passes.size())
     pass_seconds_.note(draws.size(), seconds_now() - began);
   auto token = tokens.begin();
   for (Request* request : batch_) {
     if (request->draw_ && !request->failure_) count_recomputed(*request);
-    if (!request->is_drawn_) continue;
+    if (!request->is_drawn_ || request->is_normalized_) continue;
     request->token_ = std::move(*token++);
     if (!request->is_measured_) request->token_.negative_entropy = 0.0;
   }
@@ -255,8 +273,10 @@ void Engine::answer_alone(Request& request, bool is_drawn) {
     is_last = !is_drawn || request.is_last(prefix_chunk_);
     request.is_drawn_ = is_drawn && is_last;
     auto passes = std::array{request.pass(prefix_chunk_)};
-    const auto draws = request.is_drawn_ ? std::span(&*request.draw_, 1) : std::span<RowDraw>();
-    auto tokens = drawn_tokens(passes, draws, request.is_measured_);
+    const bool is_token = request.is_drawn_ && !request.is_normalized_;
+    const auto draws = is_token ? std::span(&*request.draw_, 1) : std::span<RowDraw>();
+    auto tokens = drawn_tokens(passes, draws, request.is_measured_, false);
+    if (request.is_drawn_ && !is_token) normalize(std::array{&request}, 0);
     if (request.draw_) count_recomputed(request);
     if (!tokens.empty()) request.token_ = std::move(tokens.front());
     decode_tokens_ += tokens.size();

@@ -123,11 +123,13 @@ class Engine {
     }
 
     ScoredToken token_;
+    std::vector<double> log_z_;        ///< of all powers of `draw_`, if is_normalized_
     std::exception_ptr failure_;       ///< why there is no answer
     std::size_t reach_ = 0;            ///< the length that the cache is to have
     std::span<const TokenId> prefix_;  ///< to be in the cache, if no token is asked for
     Uncached uncached_;                ///< what the cache lacks before the token that is asked for
-    std::optional<RowDraw> draw_;      ///< if a token is asked for
+    std::optional<RowDraw> draw_;      ///< if the row that follows is asked for
+    bool is_normalized_ = false;       ///< whether its log z is asked for, and not a token
     const bool* is_needed_ = nullptr;  ///< none: it is
     bool is_measured_ = false;         ///< whether the token's negative entropy is asked for
 
@@ -151,7 +153,7 @@ class Engine {
     Cache& cache_;
     std::vector<TokenId> tokens_;      ///< of the pass under way
     std::size_t length_ = 0;           ///< of the cache before it
-    bool is_drawn_ = false;            ///< whether a token is drawn after it
+    bool is_drawn_ = false;            ///< whether its row is there after it
     std::size_t bytes_ = 0;            ///< that the batch takes for it
     std::coroutine_handle<> waiting_;  ///< until the answer is there
     Share share_;
@@ -176,6 +178,25 @@ class Engine {
     ScoredToken await_resume() {
       require_answer();
       return std::move(token_);
+    }
+  };
+
+  /// Asks for log z_α of the row that follows: awaited by a sampler, answered with one for each
+  /// power.
+  class LogNormalizers : public Request {
+   public:
+    LogNormalizers(Engine& engine, Cache& cache, std::size_t length, Uncached uncached,
+                   std::span<const double> powers)
+        : Request(engine, cache) {
+      reach_ = length;
+      uncached_ = std::move(uncached);
+      draw_ = RowDraw{powers, 0, {}};
+      is_normalized_ = true;
+    }
+    bool await_ready() const { return false; }
+    std::vector<double> await_resume() {
+      require_answer();
+      return std::move(log_z_);
     }
   };
 
@@ -253,11 +274,12 @@ class Engine {
                                  const Draw& draw) {
     return lottery_.redraw_conditioned(tickets, possible, draw);
   }
-  /// log z_α after what `cache` holds and then `tokens`, `eq:theory-token-normalizer`, for every
-  /// power: one row through the model, at once. For what a sampler needs once.
-  /// @throw ModelError as RowLottery::log_normalizers
-  std::vector<double> log_normalizers(Cache& cache, std::span<const TokenId> tokens,
-                                      std::span<const double> powers);
+  /// log z_α, `eq:theory-token-normalizer`, after a text of `length` tokens (as for next_token) and
+  /// for every power: a row of the batch. The powers must not change before it is answered.
+  LogNormalizers log_normalizers(Cache& cache, std::size_t length, Uncached uncached,
+                                 std::span<const double> powers) {
+    return {*this, cache, length, std::move(uncached), powers};
+  }
   /// Computes a prefix in passes of at most this many tokens, so that long prompts do not hold up
   /// those who draw beside them. It changes no bit. Range: tokens >= 1.
   void compute_prefixes_by(std::size_t tokens) { prefix_chunk_ = tokens; }
@@ -320,7 +342,8 @@ class Engine {
   void fail_batch();
   void wait_again();
   std::vector<ScoredToken> drawn_tokens(std::span<Pass> passes, std::span<const RowDraw> draws,
-                                        bool is_measured);
+                                        bool is_measured, bool are_logits_left);
+  void normalize(std::span<Request* const> asking, std::size_t first_row);
   void let_go_on();
   void take_batch();
   // batch_room.cpp: who of those that wait has memory.

@@ -91,6 +91,12 @@ class Turn {
         {chain_->ladder.powers(), rung_, draw_at(record.length(), token_)},
         gate_ == nullptr ? nullptr : &gate_->is_open, chain_->options.confidence);
   }
+  /// log z_α of what follows the record, for each rung. The record must stay where it is.
+  Engine::LogNormalizers log_normalizers(Record& record) {
+    return chain_->engine.log_normalizers(
+        record.cache(), record.context().prompt.size() + record.length(),
+        [&record] { return record.uncached_tokens(); }, chain_->ladder.powers());
+  }
   /// Awaited: waits until this turn is granted, if it began before it came.
   auto granted() {
     struct Granted {

@@ -107,9 +107,9 @@ Task exact_rejection(Chain& chain, const Plan& plan, Progress& progress, Observe
   }
   Record& x = progress.replicas.front();
   if (x.length() > 0) co_return;  // a run that is resumed has its answer
-  const double log_z = std::min(
-      0.0,
-      chain.engine.log_normalizers(x.cache(), x.uncached_tokens(), chain.ladder.powers()).front());
+  const std::vector<double> first_row =
+      co_await Turn(chain, 0, 0, Purpose::survival).log_normalizers(x);
+  const double log_z = std::min(0.0, first_row.front());
   Event dead{.proposals = 0};
   while (x.length() == 0 && Rules::may_begin(plan, progress, horizon)) {
     Event event{.restart = 1, .proposed = true, .horizon = horizon};

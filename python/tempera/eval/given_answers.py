@@ -50,7 +50,7 @@ class GivenAnswers(Sampling):
             text_field(where, record, "answer")
             for name, (is_so, what) in _KINDS.items():
                 if record.get(name) is not None and not is_so(record[name]):
-                    raise BadInput(where, f'the field "{name}" is no {what}')
+                    raise BadInput(where, f'the field "{name}" is not {what}')
             given[identity] = record
         for prompt in prompts:
             if prompt.id not in given:

@@ -40,7 +40,7 @@ TEST_CASE("plot writes the picture and the tables of a run folder") {
   CHECK(run_command("sample --resume " + run).exit_code == 0);
   check_refusal("plot " + run + " --id z", "--id: the run has no prompt \"z\"");
   check_refusal("plot " + run + " --sample 2", "has no round of sample 2");
-  check_refusal("plot " + (folder / "nowhere").string(), "no run folder");
+  check_refusal("plot " + (folder / "nowhere").string(), "is not a run folder");
   check_refusal("plot ''", "RUN: \"\" is empty; give the run folder");
   check_refusal("plot " + run + " --out /nowhere/plot.svg", "/nowhere/plot.svg");
   check_refusal("plot", "RUN: is missing");

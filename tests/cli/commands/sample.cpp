@@ -634,7 +634,7 @@ TEST_CASE("a wrong model, prompt or flag ends in one line and exit code 2, nothi
 
 TEST_CASE("what cannot be resumed is refused, and so is a flag that would change nothing") {
   const TemporaryFolder folder;
-  check_refusal("sample --resume " + (folder / "nowhere").string(), "no run folder");
+  check_refusal("sample --resume " + (folder / "nowhere").string(), "is not a run folder");
   const std::string run = (folder / "run").string();
   sample(toy_models + "four_state.json --horizon 2 --out " + run);
   for (const char* flag : {"--powers 1,2", "--seed 3", "--model x", "--horizon 3", "--rounds 1",

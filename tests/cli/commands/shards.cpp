@@ -131,7 +131,7 @@ TEST_CASE("shards that make no sense are refused in one line") {
   REQUIRE(run_command(drawn(prompts) + " --shard 1/2 --out " + run).exit_code == 0);
   check_refusal(drawn(prompts) + " --shard 1/3 --out " + run,
                 "was dealt to 2 shards, and not to 3");
-  check_refusal("sample --resume " + run, "say which is to go on");
+  check_refusal("sample --resume " + run, "say which to resume");
   REQUIRE(run_command(drawn(prompts) + " --out " + (work / "whole").string()).exit_code == 0);
   check_refusal("sample --resume " + (work / "whole").string() + " --shard 1/2", "holds no shard");
 }

@@ -112,6 +112,6 @@ TEST_CASE("every matrix computed in Coq is the reference's, and each planted fau
   refused(sound.substr(0, sound.find("case two_rungs_1")),
           "the case two_rungs_1 is not in its place");
   refused(sound.substr(0, sound.rfind("matrix ")), "progressive-law is not in its place");
-  refused(sound + sound.substr(0, 100), "goes on after the last case");
+  refused(sound + sound.substr(0, 100), "continues after the last case");
   refused("", "the case four_state is not in its place");
 }

@@ -470,7 +470,7 @@ WRONG = [
     (["run", "--task", "own", "--data", "{data}", "--model", "{model}", "--horizon", "99999", "--out", "{out}"], "99999"),
     (["run", "--task", "own", "--data", "{data}", "--model", "{model}", "--samplers", "standard", "--matched", "--out", "{out}"], "needs ppt"),
     (["run", "--task", "own", "--data", "{data}", "--model", "{model}", "--horizon", "28", "--out", "/dev/null/x"], "/dev/null"),
-    (["run", "--task", "own", "--data", "{data}", "--model", "{model}", "--rounds", "0", "--out", "{out}"], "no whole number above 0"),
+    (["run", "--task", "own", "--data", "{data}", "--model", "{model}", "--rounds", "0", "--out", "{out}"], "is not a whole number above 0"),
     *(
         (["run", "--task", "own", "--data", "{data}", "--answers", "a.jsonl", "--out", "{out}", *more], f"{more[0]}: has no effect with --answers")
         for more in (["--matched"], ["--seeds", "3"], ["--sweep", "rounds"], ["--samplers", "ppt"], ["--batch", "3"], ["--prompting", "chat"])

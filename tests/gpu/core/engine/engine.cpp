@@ -365,4 +365,83 @@ TEST_CASE("a row that cannot be drawn from fails one sampler, which is told") {
   CHECK(all.members[1]->record.token_ids() == broken_text);
 }
 
+TEST_CASE("log z is asked for in the batches of those that draw, each at its own powers") {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  TableModel sound = scattered_table(9, 4);
+  const std::vector<TokenId> broken{2, 7};
+  TableModel model(9, [&](std::span<const TokenId> prefix) {
+    const auto cache = sound.empty_cache();
+    DeviceMemory<float> rows;
+    const Pass pass{cache.get(), prefix};
+    sound.next_logits(std::span(&pass, 1), rows);
+    std::vector<float> row = rows.download(0, 9);
+    if (std::ranges::equal(prefix, broken)) row[3] = nan;
+    return row;
+  });
+  const std::vector<std::vector<TokenId>> texts{{2}, {2, 1}, broken, {2, 5}, {2, 8, 8}};
+  const std::vector<std::vector<double>> powers{{2}, {1, 3, 4.5}, {2}, {1.5, 2}, {8}};
+  const auto rows = make_host_row_lottery();
+  for (const std::size_t largest : {1, 3, 64}) {
+    CAPTURE(largest);
+    Comings all(model, largest);
+    std::vector<std::unique_ptr<Cache>> caches;
+    std::vector<std::vector<double>> answers(texts.size());
+    std::vector<bool> failed(texts.size(), false);
+    const auto asks = [&](std::size_t i) -> Task {
+      answers[i] = co_await all.engine.log_normalizers(
+          *caches[i], texts[i].size(),
+          [&, i] {
+            // What a pass that failed has left in the cache.
+            const auto cached = static_cast<std::ptrdiff_t>(caches[i]->length());
+            return std::vector<TokenId>(texts[i].begin() + cached, texts[i].end());
+          },
+          powers[i]);
+    };
+    all.add(0, 1);
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      caches.push_back(model.empty_cache());
+      all.engine.add(asks(i),
+                     [&, i](const std::exception_ptr& why) { failed[i] = why != nullptr; });
+    }
+    all.add(1, 1);
+    while (all.engine.step()) {
+    }
+    CHECK(all.engine.decode_tokens() == 2);
+    for (std::uint32_t s = 0; s < 2; ++s)
+      CHECK(all.members[s]->record.token_ids() == drawn_alone(sound, s, 1));
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      CAPTURE(i);
+      CHECK(failed[i] == (i == 2));
+      if (failed[i]) continue;
+      const auto cache = sound.empty_cache();
+      DeviceMemory<float> logits;
+      const Pass pass{cache.get(), texts[i]};
+      sound.next_logits(std::span(&pass, 1), logits);
+      CHECK(answers[i] == rows->log_normalizers(logits, 9, 1, powers[i]));
+    }
+  }
+}
+
+TEST_CASE("ten samplers that ask for log z take one pass") {
+  TableModel model = scattered_table(9, 4);
+  Comings all(model, 64);
+  std::vector<std::unique_ptr<Cache>> caches;
+  const std::vector<TokenId> text{2};
+  const std::vector<double> powers{2};
+  std::size_t answered = 0;
+  const auto asks = [&](std::size_t i) -> Task {
+    answered += (co_await all.engine.log_normalizers(
+                     *caches[i], 1, [&] { return text; }, powers))
+                    .size();
+  };
+  for (std::size_t i = 0; i < 10; ++i) {
+    caches.push_back(model.empty_cache());
+    all.engine.add(asks(i));
+  }
+  while (all.engine.step()) {
+  }
+  CHECK(answered == 10);
+  CHECK(all.engine.batches() == 1);
+}
+
 }  // namespace tempera::gpu::engine_test
