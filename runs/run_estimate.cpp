@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "gpu/core/sampler/progress.hpp"
+#include "gpu/core/statistics/student_point.hpp"
 #include "gpu/session/cache_admission.hpp"
 #include "gpu/session/cost.hpp"
 #include "gpu/session/prompt_plans.hpp"
-#include "runs/student_point.hpp"
 #include "settings/named_sampler.hpp"
 
 namespace tempera::gpu {
@@ -99,7 +99,7 @@ class CostPilot final : public DrawListener {
   std::vector<Point> speed_;
 };
 
-/// What a pilot tells of the rounds of a stage.
+/// The rounds of a stage in a pilot.
 struct Rounds {
   std::size_t count = 0;
   double mean = 0.0;
@@ -229,7 +229,7 @@ void keep_first(std::map<std::size_t, SeenAnswer>& answers, const std::vector<st
   for (std::size_t i = kept; i < order.size(); ++i) answers.erase(order[i]);
 }
 
-/// What is to come of an answer.
+/// The part of an answer that is to come.
 struct Remainder {
   double expected = 0.0;
   double unseen = 0.0;       ///< the part of it that is a guess

@@ -27,7 +27,7 @@ struct Expectation {
   double high = 0.0;
 };
 
-/// How long a pilot draws if nobody says: seconds.
+/// How long a pilot draws by default: seconds.
 inline constexpr double pilot_seconds = 10.0;
 
 /// The cost of a run as its pilot tells it. The pilot draws some of the run's own answers, with the
@@ -61,9 +61,9 @@ struct SeenAnswer {
   double tokens() const;
 };
 
-/// What a pilot has seen.
+/// All that a pilot has seen.
 struct PilotTally {
-  std::map<std::size_t, SeenAnswer> answers = {};  ///< of which something has ended
+  std::map<std::size_t, SeenAnswer> answers = {};  ///< with a step that has ended
   std::vector<std::size_t> order = {};             ///< in which they began
   std::uint64_t drawn = 0;                         ///< tokens, of steps that have not ended too
   double seconds = 0.0;                            ///< that it took
@@ -94,7 +94,7 @@ RunEstimate estimate_of(PilotTally tally, const PilotedRun& run, const LanguageM
 ///
 /// How the figures come about. Let n of R answers have begun, answer i take c_i tokens, those of
 /// steps to come being the mean of such steps in the pilot, and s be the deviation of the c_i. Then
-/// Σ c is R c̄ with the variance R (R − n) s²/n of the answers that nobody has seen (0 for n = R),
+/// Σ c is R c̄ with the variance R (R − n) s²/n of the answers not seen (0 for n = R),
 /// and that of the q rounds to come of those seen: q² V/N + q v for N rounds of variance v, where V
 /// = v (1 + ρ)/(1 − ρ) for the correlation ρ of a round with the next. Samplers without rounds
 /// whose answers have not all ended get the tokens of all by the number k that ended, with χ²

@@ -6,7 +6,7 @@
 
 namespace tempera::cli {
 
-/// What a pilot tells of a run, in lines for people: a line for each figure, with its limits.
+/// The estimate for people: a line for each figure, with its limits.
 std::string estimate_text(const gpu::RunEstimate& estimate);
 
 }  // namespace tempera::cli

@@ -8,8 +8,8 @@
 #include "base/error.hpp"
 #include "gpu/core/lottery/exponential.hpp"
 #include "gpu/core/sampler/progress.hpp"
+#include "gpu/core/statistics/student_point.hpp"
 #include "gpu/session/prompt_plans.hpp"
-#include "runs/student_point.hpp"
 
 namespace tempera::gpu {
 namespace {

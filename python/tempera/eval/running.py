@@ -50,7 +50,7 @@ def estimate(evaluation: Evaluation, sampling: Sampling) -> str:
     """
     prompts = prompts_of(evaluation)
     found = [(what, sampling.estimate(prompts, asked)) for asked, _, what in _runs(evaluation)]
-    lines = [_cost_line(what, *(_limits([cost[name]]) for name in ("decode_tokens", "seconds")), cost["cache_bytes"]) for what, cost in found]
+    lines = [_cost_line(what, cost["decode_tokens"], cost["seconds"], cost["cache_bytes"]) for what, cost in found]
     tokens, seconds = (_limits([cost[name] for _, cost in found]) for name in ("decode_tokens", "seconds"))
     caches = max((cost["cache_bytes"] for _, cost in found), key=lambda size: size["expected"])
     lines.append(_cost_line(f"all {len(found)} runs", tokens, seconds, caches))

@@ -39,7 +39,7 @@ def test_a_pilot_foretells_a_run_of_worked_sum(tmp_path):
         inside += told["decode_tokens"]["low"] <= tokens <= told["decode_tokens"]["high"]
         assert told["cache_bytes"]["expected"] == pytest.approx(speed["cache_bytes"], rel=0.2)
         assert told["cache_bytes"]["high"] >= speed["cache_bytes"]
-        # Whoever else is at work on the machine decides how close the time comes; the factor allows for that.
+        # Other work on the machine decides how close the time comes; the factor allows for that.
         assert speed["seconds"] / 3 < told["seconds"]["expected"] < 3 * speed["seconds"]
     # 95 % each: five or fewer of eight have a probability of 0.006.
     assert inside >= 6
@@ -77,7 +77,7 @@ def test_a_cut_pilot_of_a_sampler_without_rounds_does_not_favour_short_answers(t
     assert told["decode_tokens"]["expected"] == pytest.approx(tokens, rel=0.2)
 
 
-def test_steps_that_nobody_saw_have_the_settings_limit(tmp_path):
+def test_unseen_steps_have_the_settings_limit(tmp_path):
     ladder = ["--powers", "1,1.6,2.5,4", "--horizon", "28", "--block", "4", "--rounds", "50"]
     flags = ["--prompts", sums(tmp_path, 200), "--model", WORKED_SUM, *ladder, "--samples", "5", "--seed", "1"]
     told = estimate(*flags, "--pilot-seconds", "0.05")
