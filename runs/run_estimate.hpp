@@ -42,7 +42,7 @@ struct RunEstimate {
   Expectation seconds;               ///< of drawing, at the pilot's speed
   Expectation cache_bytes;           ///< the most that keys and values take at once
   std::uint64_t resident_bytes = 0;  ///< the most memory of this process so far, the model's too
-  /// Whether no step of some kind (a block's extension, a round) ended in the pilot: then its
+  /// True if no step of some kind (a block's extension, a round) ended in the pilot: then its
   /// expectation is a guess, and the upper limit what the plan allows at most.
   bool is_guess = false;
 

@@ -59,7 +59,7 @@ class GivenAnswers(Sampling):
         write_whole(folder / "given.jsonl", "".join(line + "\n" for line in lines))
 
     def estimate(self, prompts: list[Prompt], asked: Asked) -> dict[str, Any]:
-        raise BadInput("--answers", "are no model", "nothing can be drawn from them")
+        raise BadInput("--answers", "hold finished answers", "name a --model to estimate what drawing costs")
 
     def ladder(self, prompts: list[Prompt], settings: Settings, file: Path) -> tuple[float, ...]:
         raise BadInput("--answers", "are no model", "nothing can be drawn from them")
