@@ -13,6 +13,7 @@
 #include "cli/commands/chat_options.hpp"
 #include "cli/commands/command.hpp"
 #include "cli/commands/cut_horizon.hpp"
+#include "cli/commands/estimate_text.hpp"
 #include "cli/commands/finite_models.hpp"
 #include "cli/commands/open_model.hpp"
 #include "cli/commands/sample_shard.hpp"
@@ -24,6 +25,7 @@
 #include "gpu/device/device_system.hpp"
 #include "gpu/device/thread_limit.hpp"
 #include "runs/job.hpp"
+#include "runs/run_estimate.hpp"
 #include "settings/defaults.hpp"
 #include "settings/presets.hpp"
 #include "settings/prompt_file.hpp"
@@ -41,6 +43,7 @@ constexpr const char* sample_examples = R"(Examples:
     --powers 1,1.6,2.5,4 --horizon 256 --samples 8 --seed 1 --out run
   tempera sample --prompts questions.jsonl --model Qwen3-0.6B --samples 4
   tempera sample --messages talk.json --model smollm2 --temperature 0.5
+  tempera sample --prompts questions.jsonl --model Qwen3-0.6B --estimate
   tempera sample --resume run --summary
   tempera sample --prompts q.jsonl --model Qwen3-0.6B --out run --shard 3/8)";
 
@@ -59,6 +62,8 @@ struct SampleOptions {
   bool prompt_given = false;
   bool json = false;
   bool summary = false;
+  bool estimate = false;
+  double pilot_seconds = gpu::pilot_seconds;
   ChatOptions chat;
   SamplerFlags sampler;
   gpu::SamplerWish wish;  ///< what the options say, and nothing that they leave open
@@ -188,6 +193,16 @@ bool draw(SampleOptions options, const std::vector<gpu::Device>& devices, Sample
   const gpu::OpenedModel& model = opened.models.front();
   options.layout.devices = opened.devices;
   if (is_new) take_prompts(options, model);
+  if (options.estimate) {
+    warn_shortened_horizons(options);
+    const gpu::RunEstimate found = gpu::estimate_run(
+        model.model(), options.settings, model.text(), options.layout.session,
+        options.pilot_seconds,
+        [&](const gpu::SamplingProgress& progress) { line.show(progress, "pilot"); });
+    line.clear();
+    std::cout << (options.json ? found.to_json().dump() + '\n' : estimate_text(found));
+    return false;
+  }
   if (is_new && shard != nullptr) {
     folder = &shard->open(options.settings.to_json(), options.settings.model_path);
     end_on_interrupt(way_to_resume(folder->path().string()));
@@ -326,6 +341,13 @@ void add_sample(CLI::App& app) {
                                            "After the answers, print acceptance of each rung and "
                                            "pair, round trips, log Z and speed as a table; with "
                                            "--json, the speed beside the rest");
+  CLI::Option* estimate = command->add_flag(
+      "--estimate", options->estimate,
+      "Draw a pilot only, and print the tokens, seconds and memory of the whole run, each with the "
+      "limits between which it lies in 95 % of cases; nothing is written");
+  const CLI::Option* pilot = add_seconds(*command, "--pilot-seconds", options->pilot_seconds,
+                                         "How long the pilot of --estimate may take (default: " +
+                                             decimal_of(options->pilot_seconds) + ")");
   command->footer(sample_examples);
   command->callback([=] {
     for (const CLI::Option* option : command->get_options())
@@ -335,6 +357,12 @@ void add_sample(CLI::App& app) {
           option != packed)
         refuse_beside(*option, *resume, "leave it out: the run folder's config.json decides");
     options->chat.check();
+    for (const CLI::Option* other : {out, shard, devices, summary})
+      refuse_beside(*other, *estimate, "leave it out: an estimate draws a pilot on one device");
+    if (pilot->count() > 0 && estimate->count() == 0)
+      throw BadInput("--pilot-seconds", "has no effect without --estimate", "leave it out");
+    if (pilot->count() > 0 && !(options->pilot_seconds > 0.0))
+      throw BadInput("--pilot-seconds", "is 0", "give such as 10");
     refuse_beside(*devices, *device, "give one of them");
     refuse_beside(*prompt_file, *prompt, "give the prompt once");
     refuse_beside(*prompts, *prompt, "give the prompts in one way");

@@ -14,6 +14,7 @@ definitions are those of Vehtari, Gelman, Simpson, Carpenter and Bürkner, "Rank
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Literal
@@ -223,6 +224,46 @@ def _numbers(values: ArrayLike, name: str) -> Draws:
     found = _array(name, values, remedy)
     if found.ndim != 1 or found.size == 0:
         raise BadInput(name, f"has the shape {found.shape}", remedy)
+    return found
+
+
+@dataclass(frozen=True)
+class AgainstExact:
+    """How far the answers of a run are from exact draws to the same prompt, by one quantity."""
+
+    id: str | None  #: the prompt
+    quantity: str  #: "log_p0", "length" or "answer", which counts by its place in the order of all texts
+    answers: int
+    exact: int  #: how many exact draws
+    tv_at_least: float  #: a lower bound of the total variation, at the confidence asked for, of this row alone
+    p_value: float  #: of the rank test that both have one law
+
+
+def against(run: list[dict[str, Any]], exact: list[dict[str, Any]], confidence: float = 0.95) -> list[AgainstExact]:
+    """Compares the answers to each prompt, as samples.jsonl has them, with exact draws to it.
+
+    The answers of one run, and the two runs, must be independent: give them different seeds. Raises BadInput for a prompt without
+    exact draws, and as tv_at_least.
+    """
+    sides: list[dict[str | None, list[dict[str, Any]]]] = [{}, {}]
+    for side, samples in zip(sides, (run, exact)):
+        for sample in samples:
+            side.setdefault(sample.get("id"), []).append(sample)
+    found = []
+    for prompt, answers in sides[0].items():
+        if prompt not in sides[1]:
+            raise BadInput("exact", f"has no answers to the prompt {prompt!r}", "draw both runs from the same prompts")
+        pair = (answers, sides[1][prompt])
+        place = {text: number for number, text in enumerate(sorted({sample["answer"] for side in pair for sample in side}))}
+        figures: dict[str, Callable[[dict[str, Any]], float]] = {
+            "log_p0": lambda sample: float(sample["log_p0"]),
+            "length": lambda sample: len(sample["tokens"]),
+            "answer": lambda sample: place[sample["answer"]],
+        }
+        for quantity, figure in figures.items():
+            ours, theirs = ([figure(sample) for sample in side] for side in pair)
+            bound = tv_at_least(ours, theirs, confidence)
+            found.append(AgainstExact(prompt, quantity, len(ours), len(theirs), bound, rank_test(ours, theirs)))
     return found
 
 

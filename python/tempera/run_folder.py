@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Union
 
 from tempera import diagnostics, partition, run_files
+from tempera.diagnostics import AgainstExact
 from tempera.errors import BadInput
 from tempera.model import Acceptance, Answer
 from tempera.wishes import path
@@ -153,6 +154,26 @@ class RunFolder:
         there are fewer than four of them: a run of more `rounds` has more.
         """
         return diagnostics.diagnose(self.events("round"))
+
+    def against_exact(self, exact: RunFolder, confidence: float = 0.95) -> list[AgainstExact]:
+        """Lower bounds of the total variation from exact draws, and rank tests, of log p0, length and answer for each prompt.
+
+        exact: a run of exact-rejection from the same model and prompts, at the same horizon and the power of the answers, under another seed. Each
+        bound holds at the confidence by itself. Raises BadInput if `exact` is none.
+        """
+        if exact.config.get("sampler") != "exact-rejection":
+            raise BadInput(str(exact.folder), "holds no exact draws", "draw them with the sampler exact-rejection")
+        ours, theirs = self.config, exact.config
+        for name, key in (("model", "model_path"), ("horizon", "horizon")):
+            if ours[key] != theirs[key]:
+                raise BadInput(str(exact.folder), f"has the {name} {theirs[key]}, and {self.folder} {ours[key]}", "draw both alike")
+        power, of_exact = ours["powers"][ours["output_rung"] - 1], theirs["powers"][-1]
+        if power != of_exact:
+            raise BadInput(str(exact.folder), f"has the power {of_exact}, and {self.folder} {power}", "draw both alike")
+        if ours["seed"] == theirs["seed"]:
+            raise BadInput(str(exact.folder), f"has the seed {theirs['seed']}, as {self.folder} has", "draw it with another: the answers must be independent")
+        answers, draws = (list(run_files.lines(run.folder, "samples.jsonl")) for run in (self, exact))
+        return diagnostics.against(answers, draws, confidence)
 
     def log_partition(self, confidence: float = 0.95) -> list[partition.Partition]:
         """log Z_α of each prompt with an interval: by the share that exact rejection kept, or by the ladder of ppt.

@@ -1,7 +1,6 @@
 #include "runs/ladders/ladder_calibration.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <functional>
 #include <string>
@@ -9,6 +8,7 @@
 #include "base/error.hpp"
 #include "gpu/core/lottery/exponential.hpp"
 #include "gpu/core/sampler/progress.hpp"
+#include "gpu/core/statistics/student_point.hpp"
 #include "gpu/session/prompt_plans.hpp"
 
 namespace tempera::gpu {
@@ -107,18 +107,6 @@ bool is_even(const Pilot& pilot) {
     if (std::abs(pilot.acceptance(k) - mean) > 2.0 * std::sqrt(variance)) return false;
   }
   return true;
-}
-
-/// Where a number of Student's t with so many degrees of freedom is beyond, on either side, in
-/// one case of twenty: from tables up to 10, then by Fisher's expansion in 1/freedom, whose next
-/// term is below 0.003.
-double student_point(std::size_t freedom) {
-  constexpr std::array first{12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228};
-  if (freedom <= first.size()) return first[freedom - 1];
-  constexpr double z = 1.959964;
-  constexpr double cube = z * z * z;
-  const auto n = static_cast<double>(freedom);
-  return z + (cube + z) / (4.0 * n) + (5.0 * cube * z * z + 16.0 * cube + 3.0 * z) / (96.0 * n * n);
 }
 
 /// The powers to four decimals, which is more than pilots can tell, if they stay apart.

@@ -41,7 +41,8 @@ bool names_sampler(const JsonObject& tempera) {
   const auto keys = tempera.keys();
   return std::any_of(keys.begin(), keys.end(), [&](const std::string& key) {
     return tempera.has(key) && key != "seed" && key != "thinking" && key != "round_events" &&
-           key != "audit" && (key != "sampler" || tempera.at(key) != json("low-temperature"));
+           key != "audit" && key != "estimate" &&
+           (key != "sampler" || tempera.at(key) != json("low-temperature"));
   });
 }
 
@@ -92,7 +93,7 @@ void read_temperature(const JsonObject& body, const std::string& given, gpu::Sam
 void read_tempera(const JsonObject& object, GenerationRequest& request, gpu::SamplerWish& wish,
                   gpu::ChatArguments& arguments) {
   std::vector<std::string_view> known = gpu::body_keys();
-  known.insert(known.end(), {"seed", "thinking", "round_events", "audit"});
+  known.insert(known.end(), {"seed", "thinking", "round_events", "audit", "estimate"});
   object.require_known(known);
   gpu::read_body(object, wish);
   if (const auto seed = read_seed(object)) {
@@ -106,6 +107,7 @@ void read_tempera(const JsonObject& object, GenerationRequest& request, gpu::Sam
                            "it differs from \"enable_thinking\" of \"chat_template_kwargs\"");
   request.round_events = object.boolean_or("round_events", false);
   request.audit = object.boolean_or("audit", false);
+  request.estimate = object.boolean_or("estimate", false);
 }
 
 std::vector<std::string> stops(const JsonObject& body) {
@@ -274,6 +276,10 @@ GenerationRequest read_generation_request(std::string_view body_text, bool is_ch
       throw BadInput(length, "0 asks for nothing", "give 1 or more, or \"echo\": true beside it");
   }
 
+  if (request.estimate &&
+      (request.stream || request.audit || request.logprobs || request.echo || !request.generates))
+    throw BadInput("tempera.estimate", "the request asks for parts of an answer, and gets none",
+                   "leave out stream, audit, logprobs, echo and max_tokens 0");
   if (is_chat && !body.has(length) && !body.has("tempera") &&
       (given.empty() || given == "standard")) {
     wish.sampler.horizon = limits.open_horizon;

@@ -41,6 +41,7 @@ struct GenerationRequest {
   bool generates = true;         ///< false for max_tokens = 0: the prompt is only scored
   bool stream = false;
   bool include_usage = false;  ///< a last chunk of a stream with the usage
+  bool estimate = false;       ///< only what the answer would cost, by a pilot
   bool audit = false;          ///< what `tempera audit` reads is part of the answer
   bool round_events = false;   ///< a chunk for each round of a sampler that has rounds
 };

@@ -57,6 +57,7 @@ void Generation::keep(std::map<std::size_t, KeptChoice> begun, ChoiceKeeper& kee
 void Generation::begin(gpu::Session& session) {
   if (is_over_) return;
   session_ = &session;
+  pilot_began_ = std::chrono::steady_clock::now();
   try {
     if (asked_.generates)
       for (std::size_t prompt = 0; prompt < requests_.size(); ++prompt) submit(prompt);
@@ -155,6 +156,10 @@ void Generation::end_round(std::size_t index, const gpu::Progress& progress,
   const std::uint64_t trips = choice.statistics.round_trips();
   choice.statistics.count(events);
   counters_.round_trips += choice.statistics.round_trips() - trips;
+  if (asked_.estimate) {
+    pilot_.round_ended(index, progress, events);
+    return look_at_pilot();
+  }
   if (asked_.audit) keep_for_audit(index, progress, events);
   if (keeper_ != nullptr)
     keeper_->round_ended(index,
@@ -208,6 +213,10 @@ void Generation::add_earlier_counts(Choice& choice) {
 void Generation::take(std::size_t index, const gpu::Answer& answer) {
   Choice& choice = choices_[index];
   counters_.add(answer);
+  if (asked_.estimate) {
+    pilot_.answers[index].has_ended = true;
+    return --open_ == 0 ? answer_estimate(false) : look_at_pilot();
+  }
   choice.answer = answer;
   if (choice.is_resumed) add_earlier_counts(choice);
   score_or_end(index);

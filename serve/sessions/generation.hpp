@@ -18,6 +18,7 @@
 #include "gpu/session/saved_progress.hpp"
 #include "gpu/session/session.hpp"
 #include "gpu/session/token_alternatives.hpp"
+#include "runs/run_estimate.hpp"
 #include "serve/http/exchange.hpp"
 #include "serve/sessions/counters.hpp"
 #include "serve/sessions/resolved_generation.hpp"
@@ -115,6 +116,9 @@ class Generation final : public gpu::Listener, public std::enable_shared_from_th
   void end_choice(std::size_t index);
   void finish();
   void cancel_all();
+  /// A pilot ends when its time is over, or with the last choice.
+  void look_at_pilot();
+  void answer_estimate(bool is_cut);
   /// The answer is about to be sent, or nobody waits for it: others may take its place.
   void leave_queue();
   /// One event of a stream, with the fields that all chunks share.
@@ -159,7 +163,9 @@ class Generation final : public gpu::Listener, public std::enable_shared_from_th
   std::vector<Choice> choices_;
   std::map<std::size_t, KeptChoice> begun_;  ///< by choice, in an earlier process
   ChoiceKeeper* keeper_ = nullptr;
-  std::size_t open_ = 0;  ///< choices that have not ended
+  gpu::PilotTally pilot_;                                ///< of a request for an estimate
+  std::chrono::steady_clock::time_point pilot_began_{};  ///< when the session took its choices
+  std::size_t open_ = 0;                                 ///< choices that have not ended
   /// Choices whose tokens are to be scored. The session has only the first of them, so that a
   /// request of many prompts takes turns with others.
   std::deque<std::size_t> to_score_;

@@ -21,7 +21,7 @@ from tempera.eval.input_files import digest
 from tempera.eval.prompts import Template, shipped_templates, template_from, template_named, uses_chat
 from tempera.eval.report.paper_values import paper_model
 from tempera.eval.reporting import check_table_folder, report, report_together
-from tempera.eval.running import merge, run
+from tempera.eval.running import estimate, merge, run
 from tempera.eval.sampler_command import SamplerCommand, find_command
 from tempera.eval.sampler_package import SamplerPackage, is_installed
 from tempera.eval.samplers import SAMPLERS, Settings, check_preset, check_sampler, preset_named, sweep
@@ -84,7 +84,8 @@ def parser() -> argparse.ArgumentParser:
     one.add_argument("--subset", default="", help="of LiveCodeBench: 880, 167 or FIRST..LAST (days)")
     one.add_argument("--grader", default="", help="of a task of your own: exact, integer, number, letter, mathematics, worked-sum or FILE.py:FUNCTION")
     one.add_argument("--limit", type=_positive, default=0, metavar="N", help="only the first N problems")
-    one.add_argument("--out", required=True, type=Path, metavar="FOLDER", help="the evaluation's folder")
+    one.add_argument("--out", type=Path, metavar="FOLDER", help="the evaluation's folder")
+    one.add_argument("--estimate", action="store_true", help="print what the runs will cost, by pilots of seconds, and draw nothing else")
     one.add_argument("--shard", default="", metavar="I/N", help="draw the Ith of N parts of every run; `merge` then makes the runs")
     one.add_argument("--answers", type=Path, metavar="FILE", help="take answers from a JSONL file and draw none")
     model = one.add_argument_group("model")
@@ -142,6 +143,12 @@ def _refuse_without_effect(given: argparse.Namespace) -> None:
             if getattr(given, name):
                 raise BadInput("--" + name.replace("_", "-"), f"has no effect {when}", remedy)
 
+    if given.estimate:
+        refuse(("out", "shard", "answers", "matched"), "with --estimate", "which writes nothing; leave it out")
+        if given.sweep == "ladder" and not given.equal_powers:
+            raise BadInput("--estimate", "with --sweep ladder needs --equal-powers", "pilots of another kind find them; see tempera ladder")
+    elif not given.out:
+        raise BadInput("--out", "is missing", "give --out FOLDER, the evaluation's folder")
     if given.answers:
         refuse(("shard", *_OF_DRAWING, *_MACHINE), "with --answers", "nothing is drawn then; leave it out")
     if given.sweep:
@@ -244,6 +251,9 @@ def _run(given: argparse.Namespace) -> None:
     plan = _plan(given, sampling)
     if not given.answers:
         sampling = _samplers(given, plan)
+    if given.estimate:
+        print(estimate(Evaluation(Path(), plan), sampling), end="")
+        return
     is_new = not (given.out / "settings.json").exists()
     evaluation = Evaluation.make(given.out, plan)
     try:

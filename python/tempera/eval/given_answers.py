@@ -58,6 +58,9 @@ class GivenAnswers(Sampling):
         lines = (json.dumps(given[prompt.id]) for prompt in prompts)
         write_whole(folder / "given.jsonl", "".join(line + "\n" for line in lines))
 
+    def estimate(self, prompts: list[Prompt], asked: Asked) -> dict[str, Any]:
+        raise BadInput("--answers", "hold finished answers", "name a --model to estimate what drawing costs")
+
     def ladder(self, prompts: list[Prompt], settings: Settings, file: Path) -> tuple[float, ...]:
         raise BadInput("--answers", "are not a model", "nothing can be drawn from them")
 

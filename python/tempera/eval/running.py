@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -40,6 +41,37 @@ def run(evaluation: Evaluation, sampling: Sampling, shard: str = "") -> None:
             find(evaluation, sampling, prompts)
     for asked, folder, what in _runs(evaluation):
         _draw(sampling, prompts, asked, folder, what, is_part=bool(shard))
+
+
+def estimate(evaluation: Evaluation, sampling: Sampling) -> str:
+    """The expected tokens, seconds and memory of every run, each by its pilot, and of all; a line each. Nothing is written.
+
+    The runs are independent, so the half-widths of their intervals add up as the root of their squares.
+    """
+    prompts = prompts_of(evaluation)
+    found = [(what, sampling.estimate(prompts, asked)) for asked, _, what in _runs(evaluation)]
+    lines = [_cost_line(what, cost["decode_tokens"], cost["seconds"], cost["cache_bytes"]) for what, cost in found]
+    tokens, seconds = (_limits([cost[name] for _, cost in found]) for name in ("decode_tokens", "seconds"))
+    caches = max((cost["cache_bytes"] for _, cost in found), key=lambda size: size["expected"])
+    lines.append(_cost_line(f"all {len(found)} runs", tokens, seconds, caches))
+    if any(cost["is_guess"] for _, cost in found):
+        lines.append("some steps of a run have not been seen in its pilot: the upper limits are what the settings allow")
+    return "".join(line + "\n" for line in lines)
+
+
+def _limits(figures: list[dict[str, float]]) -> dict[str, float]:
+    """The sum of independent expectations with its limits."""
+    expected = math.fsum(figure["expected"] for figure in figures)
+    below, above = (math.hypot(*(figure["expected"] - figure[side] for figure in figures)) for side in ("low", "high"))
+    return {"expected": expected, "low": expected - below, "high": expected + above}
+
+
+def _cost_line(what: str, tokens: dict[str, float], seconds: dict[str, float], caches: dict[str, float]) -> str:
+    return (
+        f"{what}: {tokens['expected']:.0f} decode tokens ({tokens['low']:.0f} to {tokens['high']:.0f}), "
+        f"{seconds['expected']:.3g} s ({seconds['low']:.3g} to {seconds['high']:.3g}), "
+        f"caches {caches['expected'] / 2**20:.3g} MiB (at most {caches['high'] / 2**20:.3g})"
+    )
 
 
 def _runs(evaluation: Evaluation) -> Iterator[tuple[Asked, Path, str]]:

@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -64,15 +65,25 @@ class SamplerCommand(RunFolders, Scoring):
             folder = _shards_of(folder) if self._shard else folder
             # Evaluations deal their runs themselves: a launcher's environment says nothing of one alone.
             arguments = ["sample", "--prompts", str(file), "--out", str(folder), "--confidence"]
-            arguments += ["--shard", self._shard or "none"]
-            arguments += [*self._model_flags, *asked.settings.flags(), *self._machine_flags]
-            arguments += ["--seed", str(asked.seed), "--samples", str(asked.settings.samples)]
-            if asked.output_rung is not None:
-                arguments += ["--output-rung", str(asked.output_rung)]
+            arguments += ["--shard", self._shard or "none", *self._flags_of(asked)]
         try:
             self._watch(arguments, folder, progress)
         except BadInput as error:
             raise naming_problems(error, rf"\S*{re.escape(folder.name.removesuffix('.shards'))}\.prompts\.jsonl, line (\d+)", prompts, 1) from None
+
+    def _flags_of(self, asked: Asked) -> list[str]:
+        flags = [*self._model_flags, *asked.settings.flags(), *self._machine_flags]
+        flags += ["--seed", str(asked.seed), "--samples", str(asked.settings.samples)]
+        if asked.output_rung is not None:
+            flags += ["--output-rung", str(asked.output_rung)]
+        return flags
+
+    def estimate(self, prompts: list[Prompt], asked: Asked) -> dict[str, Any]:
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "prompts.jsonl"
+            _write_prompts(prompts, file)
+            found: dict[str, Any] = json.loads(self._ask("sample", "--prompts", str(file), *self._flags_of(asked), "--estimate", "--json"))
+        return found
 
     def ladder(self, prompts: list[Prompt], settings: Settings, file: Path) -> tuple[float, ...]:
         _write_prompts(prompts, file)

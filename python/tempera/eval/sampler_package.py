@@ -86,6 +86,9 @@ class SamplerPackage(RunFolders, Scoring):
         except BadInput as error:
             raise naming_problems(error, r"\bprompt(?: (\d+))?(?=:)", prompts, 0) from None
 
+    def estimate(self, prompts: list[Prompt], asked: Asked) -> dict[str, Any]:
+        raise BadInput("--estimate", "needs the command tempera", "build it, and name it with --tempera")
+
     def ladder(self, prompts: list[Prompt], settings: Settings, file: Path) -> tuple[float, ...]:
         from tempera import tempering
 

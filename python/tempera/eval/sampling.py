@@ -75,6 +75,10 @@ class Sampling(ABC):
         """
 
     @abstractmethod
+    def estimate(self, prompts: list[Prompt], asked: Asked) -> dict[str, Any]:
+        """The cost of a run by a pilot of seconds, as `tempera sample --estimate --json` prints it."""
+
+    @abstractmethod
     def ladder(self, prompts: list[Prompt], settings: Settings, file: Path) -> tuple[float, ...]:
         """Powers whose neighbours accept swaps equally often, by pilots: as many as the settings have, with their ends.
 

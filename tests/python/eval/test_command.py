@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -74,3 +75,23 @@ def test_shards_of_an_evaluation_merge_to_its_bytes(tempera: str, worked_sum: Pa
         assert (parts / path.relative_to(whole)).read_bytes() == path.read_bytes(), path
     again = eval_stage(tempera, *asked, "--answers", "x.jsonl", "--out", str(parts), "--shard", "1/2", PATH=with_this_python)
     assert again.returncode == 2 and "--shard: has no effect with --answers" in again.stderr
+
+
+def test_an_estimate_is_what_the_runs_then_take(tempera: str, worked_sum: Path, tmp_path: Path, with_this_python: str) -> None:
+    asked = ["run", "--task", "own", "--data", str(worked_sum / "held_out.jsonl"), "--grader", "worked-sum", "--model", str(worked_sum)]
+    asked += ["--powers", "1,4", "--horizon", "28", "--samplers", "standard,ppt,best-of-n", "--seeds", "2", "--limit", "5"]
+    told = eval_stage(tempera, *asked, "--estimate", PATH=with_this_python)
+    assert (told.returncode, told.stderr) == (0, "") and not list(tmp_path.glob("out*"))
+    done = eval_stage(tempera, *asked, "--out", str(tmp_path / "out"), PATH=with_this_python)
+    assert done.returncode == 0
+    summaries = [json.loads(file.read_text())["decode_tokens"] for file in (tmp_path / "out").rglob("summary.json")]
+    lines = told.stdout.splitlines()
+    found = [int(line.split(": ")[1].split()[0]) for line in lines]
+    # So short a run ends in its pilot, which is then exact.
+    assert len(summaries) == 6 and sorted(found[:-1]) == sorted(summaries) and found[-1] == sum(summaries)
+    assert lines[0].startswith("standard, seed 1 of 2: ") and lines[-1].startswith("all 6 runs: ")
+    for flags, said in (["--out", "x"], "--out: has no effect with --estimate"), (["--shard", "1/2"], "--shard"), (["--matched"], "--matched"):
+        refused = eval_stage(tempera, *asked, "--estimate", *flags, PATH=with_this_python)
+        assert refused.returncode == 2 and said in refused.stderr and refused.stderr.count("\n") == 1
+    missing = eval_stage(tempera, *asked, PATH=with_this_python)
+    assert missing.returncode == 2 and "--out: is missing" in missing.stderr

@@ -1,4 +1,5 @@
 """Figures of MCMC against naive recomputations; test_arviz.py compares them with arviz."""
+import json
 import math
 import statistics
 from fractions import Fraction
@@ -194,3 +195,43 @@ def test_too_few_rounds_are_told(tmp_path):
     command("sample", "--model", WORKED_SUM, *FLAGS, PROMPT, "--out", tmp_path / "run")
     with pytest.raises(tempera.BadInput, match="3 draws.*`rounds`"):
         tempera.RunFolder(tmp_path / "run").diagnostics()
+
+
+def exact_draws(folder, seed, *flags):
+    command("sample", "4+7?", "--model", WORKED_SUM, "--sampler", "exact-rejection", "--powers", "4", "--horizon", "28", "--samples", "300", "--seed", seed, *flags, "--out", folder)
+    return tempera.RunFolder(folder)
+
+
+def test_a_run_is_compared_with_exact_draws(tmp_path):
+    exact, again = exact_draws(tmp_path / "exact", 1), exact_draws(tmp_path / "again", 2)
+    for row in again.against_exact(exact):
+        assert row.tv_at_least == 0 and row.p_value > 0.001 and (row.answers, row.exact) == (300, 300)
+    other = tmp_path / "other"
+    command("sample", "4+7?", "--model", WORKED_SUM, "--sampler", "low-temperature", "--powers", "4", "--horizon", "28", "--samples", "300", "--seed", "3", "--out", other)
+    rows = {row.quantity: row for row in tempera.RunFolder(other).against_exact(exact)}
+    assert list(rows) == ["log_p0", "length", "answer"]
+    # By hand from the samples: the largest distance of the two shares of answers at or before a text, less both slacks.
+    texts = [[json.loads(line)["answer"] for line in (folder / "samples.jsonl").read_text().splitlines()] for folder in (other, tmp_path / "exact")]
+    apart = max(abs(sum(text <= cut for text in texts[0]) - sum(text <= cut for text in texts[1])) / 300 for cut in texts[0] + texts[1])
+    expected = max(0.0, apart - 2 * math.sqrt(math.log(80) / 600))
+    assert rows["answer"].tv_at_least == pytest.approx(expected, abs=1e-12)
+    assert max(row.tv_at_least for row in rows.values()) > 0.1 and min(row.p_value for row in rows.values()) < 0.001
+
+
+def test_a_run_is_compared_with_nothing_but_exact_draws_of_its_law(tmp_path):
+    few = ["--samples", "2"]
+    asked = ["sample", "4+7?", "--model", WORKED_SUM, "--horizon", "28", *few]
+    command(*asked, "--powers", "1,4", "--rounds", "1", "--seed", "1", "--out", tmp_path / "run")
+    run = tempera.RunFolder(tmp_path / "run")
+    for name, flags, said in (
+        ("power", ["--sampler", "exact-rejection", "--powers", "3", "--seed", "2"], "has the power 3"),
+        ("seed", ["--sampler", "exact-rejection", "--powers", "4", "--seed", "1"], "has the seed 1"),
+        ("horizon", ["--sampler", "exact-rejection", "--powers", "4", "--seed", "2", "--horizon", "27"], "has the horizon 27"),
+        ("kind", ["--sampler", "standard", "--seed", "2"], "holds no exact draws"),
+    ):  # fmt: skip
+        words = [word for word in asked if word not in ("--horizon", "28")] if name == "horizon" else asked
+        command(*words, *flags, "--out", tmp_path / name)
+        with pytest.raises(tempera.BadInput, match=said):
+            run.against_exact(tempera.RunFolder(tmp_path / name))
+    with pytest.raises(tempera.BadInput, match="no answers to the prompt"):
+        diagnostics.against([{"id": "a"}], [])
