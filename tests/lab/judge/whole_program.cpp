@@ -1,11 +1,13 @@
-// What is judged before the asked cases, and how much of a tree has been walked.
+// The cases before the asked ones, comparisons of laws, and how much of a tree has been walked.
 #include "lab/judge/whole_program.hpp"
 
+#include <algorithm>
 #include <set>
 
 #include "lab/judge/path_tree.hpp"
 #include "tests/catch.hpp"
 #include "tests/lab/laws/shipped.hpp"
+#include "tests/law.hpp"
 
 namespace tempera::lab {
 
@@ -86,6 +88,55 @@ TEST_CASE("a law that lacks some mass differs where that mass cannot be") {
   const KernelRow more{
       {{{0}}, Rational(5, 8)}, {{{1}}, Rational(1, 8)}, {lost_state, Rational(1, 4)}};
   CHECK_FALSE(compare_laws(more, other, 0).is_equal());
+}
+
+// The distance against all events, the difference against all records in their order by hand.
+TEST_CASE("two laws are as far apart as an event tells, and differ first at the shortest record") {
+  using reference::Rational;
+  law("a comparison of laws is that of its definition", [] {
+    const std::vector<std::vector<reference::Token>> records{{},     {0},    {1},   {0, 0},
+                                                             {0, 1}, {1, 0}, {1, 1}};
+    const auto chances = [&](std::size_t more) {
+      std::vector<Rational> shares;
+      Rational sum = 0;
+      for (std::size_t i = 0; i < records.size() + more; ++i)
+        sum += shares.emplace_back(*rc::gen::element(0, 1, 1, 2, 3));
+      RC_PRE(sum != 0);
+      for (Rational& share : shares) share /= sum;
+      return shares;
+    };
+    std::vector<Rational> mine = chances(*rc::gen::element<std::size_t>(0, 1));
+    const std::vector<Rational> theirs =
+        *rc::gen::inRange(0, 4) == 0 && mine.size() == records.size() ? mine : chances(0);
+    const Rational within = *rc::gen::element(Rational(0), Rational(1, 8));
+    KernelRow answers;
+    TargetLaw other;
+    for (std::size_t i = 0; i < records.size(); ++i) {
+      if (mine[i] != 0) answers[{records[i]}] = mine[i];
+      if (theirs[i] != 0) other[records[i]] = theirs[i];
+    }
+    const Rational lost = mine.size() > records.size() ? mine.back() : Rational(0);
+    if (lost != 0) answers[lost_state] = lost;
+    Rational above = 0, below = 0;
+    for (unsigned event = 0; event < 1U << records.size(); ++event) {
+      Rational apart = 0;
+      for (std::size_t i = 0; i < records.size(); ++i)
+        if ((event >> i & 1U) != 0) apart += mine[i] - theirs[i];
+      above = std::max(above, apart);
+      below = std::min(below, apart);
+    }
+    const LawComparison found = compare_laws(answers, other, within);
+    RC_ASSERT(found.tv == (above - below) / 2);
+    std::size_t first = 0;
+    while (first < records.size() && mine[first] <= theirs[first] + within &&
+           theirs[first] <= mine[first] + within + lost)
+      ++first;
+    RC_ASSERT(found.is_equal() == (first == records.size()));
+    if (found.is_equal()) return;
+    RC_ASSERT(found.difference->record == records[first]);
+    RC_ASSERT(found.difference->program == mine[first]);
+    RC_ASSERT(found.difference->other == theirs[first]);
+  });
 }
 
 TEST_CASE("the share of a tree that has been walked grows from path to path, to all of it") {

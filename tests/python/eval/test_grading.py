@@ -1,15 +1,20 @@
-"""Programs that ran out of time beside others are tried once more, alone; all other answers are judged once."""
+"""Programs that ran out of time beside others are tried once more, alone; all other answers are judged once, and a judging that was
+killed goes on to the same grades."""
 
 from __future__ import annotations
 
 import threading
 from collections import Counter
+from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 from tempera.eval.answers import Answer
-from tempera.eval.grading import _grades
+from tempera.eval.grading import _grade_file, _grades
 from tempera.eval.graders.verdict import Grader, Verdict
 from tempera.eval.problem import Problem
 from tempera.eval.sampling import Drawn
+from tempera.eval.tasks import Task
 
 
 class Busy(Grader):
@@ -50,3 +55,38 @@ def test_who_ran_out_of_time_is_tried_once_more_alone() -> None:
     }
     assert grader.trials == {name: 1 if times == 0 else 2 for name, times in late.items()}
     assert grader.most_beside_last == 1
+
+
+class Counting(Grader):
+    """Right if the answer is 1; counts what it judges."""
+
+    votes = False
+    needs_sandbox = False
+
+    def __init__(self) -> None:
+        self.judged: Counter[str] = Counter()
+
+    def extract(self, text: str, terminated: bool, problem: Problem) -> str | None:
+        return text
+
+    def judge(self, extracted: str, problem: Problem) -> Verdict:
+        self.judged[problem.id] += 1
+        return Verdict(extracted == "1")
+
+
+def test_a_judging_that_was_killed_at_any_byte_goes_on_to_the_same_grades(tmp_path: Path) -> None:
+    texts = {"one": "1", "two": "2", "three": "1"}
+    given = [Answer(Drawn(name, 0, text, -1.5, 7, True, None)) for name, text in texts.items()]
+    path = tmp_path / "grades.jsonl"
+
+    def judged() -> Counter[str]:
+        grader = Counting()
+        _grade_file(cast(Task, SimpleNamespace(grader=grader, problems=[Problem(name, {}, "") for name in texts])), given, path, "grading", 0)
+        return grader.judged
+
+    assert judged() == {name: 1 for name in texts}
+    whole = path.read_bytes()
+    for cut in range(len(whole) + 1):
+        path.write_bytes(whole[:cut])
+        assert judged() == {name: 1 for name in list(texts)[whole[:cut].count(b"\n") :]}, cut
+        assert path.read_bytes() == whole, cut

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+from fractions import Fraction
 
 import pytest
 
@@ -43,6 +44,20 @@ def test_more_seeds_narrow_the_interval_only_as_far_as_problems_differ() -> None
     # Problems always right or always wrong: the seeds tell nothing new.
     assert share_interval([4] * 50 + [0] * 50, 4) == wilson(0.5, 100)
     assert share_interval([5] * 30, 5) == wilson(1.0, 30)
+
+
+def test_the_interval_is_that_of_its_definition() -> None:
+    """All counts of right answers of up to four problems and three seeds: the trials are at least the problems, at most the answers."""
+    for problems, seeds in itertools.product(range(1, 5), range(1, 4)):
+        for right in itertools.product(range(seeds + 1), repeat=problems):
+            share = Fraction(sum(right), problems * seeds)
+            variance = sum((Fraction(count, seeds) - share) ** 2 for count in right) / problems
+            trials = Fraction(problems)
+            if seeds > 1 and 0 < share < 1:
+                independent = share * (1 - share) / variance * problems if variance else Fraction(10**9)
+                trials = sorted([Fraction(problems), independent, Fraction(problems * seeds)])[1]
+            found, expected = share_interval(right, seeds), wilson(float(share), float(trials))
+            assert found.low == pytest.approx(expected.low, abs=1e-12) and found.high == pytest.approx(expected.high, abs=1e-12), right
 
 
 def test_the_interval_covers_as_often_as_it_says() -> None:

@@ -49,7 +49,7 @@ def gpqa(path: Path, records: int = 198) -> Path:
         writer.writeheader()
         for n in range(records):
             row = {name: f'another "{name}",\r\nof {n}' for name in GPQA}
-            row |= {"Record ID": f"rec{n}", "Question": f"Which,\nof {n}? ", "Correct Answer": "right\n", "Canary String": ""}
+            row |= {"Record ID": f" rec{n}\t" if n % 3 == 0 else f"rec{n}", "Question": f"Which,\nof {n}? ", "Correct Answer": "right\n", "Canary String": ""}
             writer.writerow(row | {f"Incorrect Answer {k}": f"wrong {k}" for k in (1, 2, 3)})
     return path
 
@@ -130,6 +130,7 @@ def test_options_are_shuffled_by_the_id_alone(tmp_path: Path) -> None:
         assert problem.id == f"rec{n}" and problem.fields["problem"] == f"Which,\nof {n}?"
         lines = problem.fields["options"].splitlines()
         assert lines["ABCD".index(problem.answer)] == f"{problem.answer}) right"
+        assert [line[3:] for line in lines] == [["right", "wrong 1", "wrong 2", "wrong 3"][k] for k in shuffled_positions(f"rec{n}")]
     # Each letter is right about as often as the others: 198/4 = 49.5, standard deviation 6.1, 4.5 of them allowed.
     counted = Counter(problem.answer for problem in task.problems)
     assert all(abs(counted[letter] - 49.5) < 27.4 for letter in "ABCD")
@@ -338,6 +339,14 @@ def test_what_is_no_file_is_refused_at_once(tmp_path: Path) -> None:
         read_task("gsm8k", [Path("/dev/zero")])
     with pytest.raises(BadInput, match=r"pipe.jsonl: is a pipe, and no folder; give the name of a folder"):
         Evaluation.open(pipe)
+
+
+@pytest.mark.parametrize("option", ["subset", "grader"])
+@pytest.mark.parametrize("name", TASKS)
+def test_an_option_of_other_tasks_is_refused(name: str, option: str, tmp_path: Path) -> None:
+    with pytest.raises(BadInput) as refused:
+        read_task(name, [tmp_path / "nothing"], **{option: "x"})
+    assert (f"--{option}: has no effect on the task {name}" in str(refused.value)) == (option not in TASKS[name].options)
 
 
 def test_a_name_is_refused_with_the_nearest() -> None:

@@ -374,6 +374,12 @@ class World {
       outputs += (batch.output_file.empty() ? 0 : 1) + (batch.error_file.empty() ? 0 : 1);
     }
     RC_ASSERT(files.size() == model_.files.size() + outputs);
+    // Each has a content: what was half put or half removed has none.
+    const std::filesystem::directory_iterator kept(folder_ / "kept" / "files");
+    const auto contents = std::count_if(begin(kept), end(kept), [](const auto& entry) {
+      return entry.path().extension() == ".jsonl";
+    });
+    RC_ASSERT(static_cast<std::size_t>(contents) == files.size());
     check_pages("/v1/files", files);
   }
 
@@ -555,6 +561,53 @@ TEST_CASE("rounds that the model no longer gives are dropped, and their line is 
       json::parse(machine->batches.files().content(batch.output_file))["response"]["body"];
   CHECK(body["choices"] == whole["choices"]);
   CHECK(body["tempera"]["decode_tokens"] == whole["tempera"]["decode_tokens"]);
+}
+
+// Equal lines end in the same pass, so that as many end at once as are under way together.
+TEST_CASE("a window is filled by lines up to the last choice, as often as they give it back",
+          "[serve]") {
+  const auto tokens =
+      alone(*versions()[0], body_of(6), 1)["tempera"]["decode_tokens"].get<std::uint64_t>();
+  for (const std::size_t window : {1U, 2U, 3U}) {
+    CAPTURE(window);
+    constexpr std::size_t fillings = 3;
+    const test::TemporaryFolder folder;
+    const auto machine = machine_of(*versions()[0], folder);
+    const std::string id =
+        make_batch(*machine, std::vector<json>(fillings * window, body_of(6))).id;
+    std::size_t completed = 0;
+    for (int steps = 0; completed < fillings * window; ++steps) {
+      REQUIRE(steps < 4000);
+      go_on(*machine, window);
+      const std::size_t now = machine->batches.find(id)->completed;
+      if (now == completed) continue;
+      CHECK(now == completed + window);
+      completed = now;
+      CHECK(machine->session.totals().decode_tokens >= completed * tokens);
+    }
+  }
+}
+
+TEST_CASE("a batch's journal is as long as it may be, however many rounds are kept", "[serve]") {
+  constexpr std::size_t most = 3000;
+  std::vector<std::size_t> longest;
+  for (const std::size_t checkpoint_bytes : {most, std::size_t{1} << 20}) {
+    const test::TemporaryFolder folder;
+    Machine machine(*versions()[0], folder / "kept", SIZE_MAX, checkpoint_bytes, gpu::Shard{1, 1});
+    const std::string id = make_batch(machine, {body_of(40)}).id;
+    longest.push_back(0);
+    for (int steps = 0; !machine.batches.find(id)->is_over(); ++steps) {
+      REQUIRE(steps < 4000);
+      go_on(machine, 1);
+      std::size_t bytes = 0;
+      for (const auto& entry :
+           std::filesystem::directory_iterator(folder / "kept" / "batches" / id))
+        if (entry.path().filename().string().starts_with("journal")) bytes += entry.file_size();
+      longest.back() = std::max(longest.back(), bytes);
+    }
+  }
+  CHECK(longest[0] < 2 * most);  // the first line says whose it is, and each has a checksum
+  CHECK(longest[1] > 4 * most);  // so that it was full more than twice
 }
 
 TEST_CASE("of batches that wait the one that was made first begins first, also after a restart",

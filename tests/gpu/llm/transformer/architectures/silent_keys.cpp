@@ -712,6 +712,31 @@ TEST_CASE("what asks for nothing in a GGUF file is taken", "[gguf]") {
   }
 }
 
+TEST_CASE("a pattern of windows has a truth for each layer, no fewer and no more", "[gguf]") {
+  const ModelFolder folder("untied_float32");
+  const std::string key = "gemma3.attention.sliding_window_pattern";
+  constexpr std::size_t layers = 4;
+  for (std::uint64_t truths = 0; truths <= 2 * layers; ++truths) {
+    CAPTURE(truths);
+    std::vector<bool> said;
+    std::string value = little_endian(gguf_type::boolean) + little_endian(truths);
+    for (std::uint64_t i = 0; i < truths; ++i) {
+      said.push_back(i % 3 == 1);
+      value += said.back() ? '\1' : '\0';
+    }
+    GgufBytes bytes;
+    bytes.add_text("general.architecture", "gemma3");
+    bytes.add(key, gguf_type::array, value);
+    folder.write("m.gguf", bytes.bytes());
+    const GgufFile file(folder.path() / "m.gguf");
+    const auto read = [&] { return read_sliding_layers(file.metadata(), layers, 2); };
+    if (truths == layers)
+      CHECK(read() == said);
+    else
+      require_bad_input(read, {key, std::to_string(truths) + " truth values for 4 layers"});
+  }
+}
+
 TEST_CASE("sizes are taken up to their limits, and no further", "[config][gguf]") {
   struct Limits {
     const char* key;

@@ -1,5 +1,8 @@
 #include "gpu/llm/transformer/weights/gguf.hpp"
 
+#include <cmath>
+#include <limits>
+
 #include "tests/gpu/llm/transformer/architectures/model_folder.hpp"
 #include "tests/gpu/llm/transformer/weights/gguf_bytes.hpp"
 
@@ -160,6 +163,35 @@ TEST_CASE("false counts and lengths are refused, and reserve nothing", "[gguf]")
           {"\"general.architecture\"", "given twice"});
   refused(changed([](auto& file) { file.add_text("", "x"); }), {"entry 2", "empty"});
   refused(changed([](auto& file) { file.add_text("\xFF", "x"); }), {"entry 2", "UTF-8"});
+}
+
+TEST_CASE("a number that is infinite or none is refused, alone and in an array", "[gguf]") {
+  const auto check = [](std::uint32_t type, auto one) {
+    using Number = decltype(one);
+    using Limits = std::numeric_limits<Number>;
+    for (const Number value : {Limits::max(), Limits::lowest(), Limits::denorm_min(),
+                               Limits::infinity(), -Limits::infinity(), Limits::quiet_NaN()}) {
+      CAPTURE(type, value);
+      auto bytes = two_tensors();
+      bytes.add("alone", type, little_endian(value));
+      bytes.add("in_array", gguf_type::array,
+                little_endian(type) + little_endian<std::uint64_t>(2) + little_endian(one) +
+                    little_endian(value));
+      const std::string text = bytes.bytes();
+      const GgufContent content = read(text);
+      const GgufMetadata& metadata = content.metadata;
+      if (std::isfinite(value)) {
+        const std::vector<double> both{1.0, static_cast<double>(value)};
+        CHECK(metadata.finite_number("alone") == static_cast<double>(value));
+        CHECK(metadata.finite_numbers("in_array") == both);
+        continue;
+      }
+      require_bad_input([&] { metadata.finite_number("alone"); }, {"\"alone\"", "finite"});
+      require_bad_input([&] { metadata.finite_numbers("in_array"); }, {"\"in_array\"", "finite"});
+    }
+  };
+  check(gguf_type::float32, 1.0F);
+  check(gguf_type::float64, 1.0);
 }
 
 TEST_CASE("an alignment that is none is refused", "[gguf]") {
