@@ -157,7 +157,8 @@ TEST_CASE("a folder that is none, and events that are none, are refused by file 
   const auto model = random_qwen3(small_config(), 4);
   const test::TemporaryFolder work;
   const auto nobody = [](const RoundTrace&) {};
-  require_bad_input([&] { read_traces(work / "nowhere", nobody); }, {"nowhere", "is not a run folder"});
+  require_bad_input([&] { read_traces(work / "nowhere", nobody); },
+                    {"nowhere", "is not a run folder"});
   begin_run(*model, traced_settings(), work / "run");
   const std::string events = read_bytes(work / "run" / "events.jsonl");
   const auto refuse = [&](const std::string& bytes, const std::string& message) {
