@@ -123,8 +123,8 @@ class Server::Work {
   }
 
  private:
-  /// Half of the free memory is a limit here as one that is given is: what exceeds it would end the
-  /// server, and with it all other requests.
+  /// Half of the free memory is a limit here as one that is given is: one request beyond it would
+  /// end the server, and with it all others.
   static gpu::SessionOptions bounded(gpu::SessionOptions options) {
     options.shares_time = true;
     options.cache_memory = gpu::resolve_cache_memory(options.cache_memory).bytes;
