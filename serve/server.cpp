@@ -13,6 +13,7 @@
 #include "base/error.hpp"
 #include "base/json_document.hpp"
 #include "base/sha256.hpp"
+#include "gpu/session/cache_memory.hpp"
 #include "serve/batches/batch_paths.hpp"
 #include "serve/batches/batches.hpp"
 #include "serve/page/page.hpp"
@@ -59,7 +60,7 @@ class Server::Work {
         options_(std::move(options)),
         pages_(options_.allowed_origins, options_.api_key.has_value(), options_.host),
         identity_{options_.model_name, arithmetic_name(model), {}, hidden_paths_of(options_)},
-        session_(model, sharing_time(options_.session)),
+        session_(model, bounded(options_.session)),
         loop_(
             session_, [this] { return after_turn(); }, [this] { free_memory(); }),
         http_(options_.host, options_.port, handlers(), limits_of(options_)),
@@ -122,8 +123,11 @@ class Server::Work {
   }
 
  private:
-  static gpu::SessionOptions sharing_time(gpu::SessionOptions options) {
+  /// Half of the free memory is a limit here as one that is given is: one request beyond it would
+  /// end the server, and with it all others.
+  static gpu::SessionOptions bounded(gpu::SessionOptions options) {
     options.shares_time = true;
+    options.cache_memory = gpu::resolve_cache_memory(options.cache_memory).bytes;
     return options;
   }
   static std::string arithmetic_name(const gpu::OpenedModel& model) {

@@ -1,5 +1,7 @@
 #include "serve/sessions/resolved_generation.hpp"
 
+#include <algorithm>
+
 #include "gpu/session/cost.hpp"
 
 namespace tempera::serve {
@@ -17,9 +19,11 @@ namespace {
 /// Refuses what all choices of a request cost together.
 void require_affordable(const ResolvedGeneration& resolved) {
   std::size_t records = 0;
+  std::size_t rungs = 0;
   double cost = 0.0;
   for (const gpu::SampleRequest& request : resolved.requests) {
     const std::size_t replicas = request.plan.replicas(request.ladder);
+    rungs = std::max(rungs, request.ladder.rungs());
     records += request.samples * replicas;
     cost += static_cast<double>(request.samples) * gpu::cost_of(request.plan, replicas);
   }
@@ -30,6 +34,10 @@ void require_affordable(const ResolvedGeneration& resolved) {
   if (cost > gpu::most_cost)
     throw BadInput("the cost", "the request can take more than 2^40 tokens and swaps",
                    "lower n, the rounds, the local moves, the powers or max_tokens");
+  if (rungs > most_rungs)
+    throw BadInput("powers",
+                   std::to_string(rungs) + " are given, and each token is scored at every one",
+                   "give at most " + std::to_string(most_rungs));
 }
 
 }  // namespace

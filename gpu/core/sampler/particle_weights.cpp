@@ -22,18 +22,6 @@ Wide sum_of_squares(std::span<const std::uint64_t> weights) {
   return sum;
 }
 
-/// The ancestors of all particles at V.
-std::vector<std::size_t> ancestors_at(Wide v, std::span<const std::uint64_t> weights, Wide total) {
-  std::vector<std::size_t> ancestors;
-  std::size_t j = 0;
-  Wide below = weights.front();  // S_j, j counted from 1
-  for (std::size_t i = 0; i < weights.size(); ++i) {
-    while (weights.size() * below <= i * total + v) below += weights[++j];
-    ancestors.push_back(j);
-  }
-  return ancestors;
-}
-
 }  // namespace
 
 std::vector<std::uint64_t> weight_tickets(std::span<const double> log_weights) {
@@ -57,7 +45,8 @@ bool is_degenerate(std::span<const std::uint64_t> tickets) {
   return 2 * sum * sum < tickets.size() * sum_of_squares(tickets);
 }
 
-SystematicResampling::SystematicResampling(std::span<const std::uint64_t> weights) {
+SystematicResampling::SystematicResampling(std::span<const std::uint64_t> weights)
+    : weights_(weights.begin(), weights.end()) {
   const Wide total = sum_of(weights);
   std::vector<Wide> cuts{0};
   Wide below = 0;
@@ -70,8 +59,20 @@ SystematicResampling::SystematicResampling(std::span<const std::uint64_t> weight
   for (std::size_t cell = 0; cell < cuts.size(); ++cell) {
     const Wide end = cell + 1 < cuts.size() ? cuts[cell + 1] : total;
     tickets.push_back(static_cast<std::uint64_t>(end - cuts[cell]));
-    ancestors.push_back(ancestors_at(cuts[cell], weights, total));
   }
+}
+
+std::vector<std::size_t> SystematicResampling::ancestors(std::size_t cell) const {
+  const Wide v = sum_of(std::span(tickets).first(cell));
+  const Wide total = sum_of(weights_);
+  std::vector<std::size_t> ancestors;
+  std::size_t j = 0;
+  Wide below = weights_.front();  // S_j, j counted from 1
+  for (std::size_t i = 0; i < weights_.size(); ++i) {
+    while (weights_.size() * below <= i * total + v) below += weights_[++j];
+    ancestors.push_back(j);
+  }
+  return ancestors;
 }
 
 }  // namespace tempera::gpu

@@ -35,12 +35,20 @@ bool is_degenerate(std::span<const std::uint64_t> tickets);
 ///
 /// Unbiased: particle j has as many offspring as there are m ≡ V (mod W) in [N S_{j−1}, N S_j), an
 /// interval of N W_j integers, so N W_j / W in expectation, and its floor or its ceiling always.
-struct SystematicResampling {
+///
+/// All cells take N numbers, their ancestors N² together: so these are computed for one cell.
+class SystematicResampling {
+ public:
   /// Range: as weight_tickets gives them.
   explicit SystematicResampling(std::span<const std::uint64_t> weights);
 
-  std::vector<std::uint64_t> tickets;               ///< of each cell, Σ = W
-  std::vector<std::vector<std::size_t>> ancestors;  ///< of each cell: [N], ascending
+  /// [N], ascending. Range: cell < tickets.size().
+  std::vector<std::size_t> ancestors(std::size_t cell) const;
+
+  std::vector<std::uint64_t> tickets;  ///< of each cell, Σ = W
+
+ private:
+  std::vector<std::uint64_t> weights_;
 };
 
 }  // namespace tempera::gpu

@@ -5,9 +5,10 @@ namespace tempera::gpu {
 void resample_systematically(std::vector<Record>& particles, std::span<const std::uint64_t> weights,
                              Turn turn) {
   const SystematicResampling resampling(weights);
-  const auto& ancestors = resampling.ancestors[turn.choose(resampling.tickets, Purpose::resample)];
+  const std::size_t cell = turn.choose(resampling.tickets, Purpose::resample);
   std::vector<Record> offspring;
-  for (const std::size_t ancestor : ancestors) offspring.push_back(particles[ancestor].copy());
+  for (const std::size_t ancestor : resampling.ancestors(cell))
+    offspring.push_back(particles[ancestor].copy());
   particles = std::move(offspring);
 }
 

@@ -1,5 +1,6 @@
 """Whatever one request asks for: others are answered meanwhile, and it is ended by its client, by --longest and by SIGTERM."""
 import json
+import resource
 import signal
 
 import pytest
@@ -83,12 +84,26 @@ def ask_whole(server, body):
     ({"powers": [1, 8], "block": 28, "rounds": 1, "local_moves": 16777215}, "2^20 moves and swaps"),
     ({"powers": [k / 8 for k in range(1, 4097)], "block": 28, "rounds": 10000000}, "2^40 tokens"),
     ({"sampler": "best-of-n", "particles": 65535, "n": 2}, "records together"),
+    ({"powers": [1 + k / 64 for k in range(65)]}, "give at most 64"),
 ])
 def test_what_costs_too_much_is_refused_at_once(server, tempera, words):
     body = {"prompt": "4+7?", "max_tokens": 28, "seed": 1, "n": tempera.get("n", 1),
             "tempera": {key: value for key, value in tempera.items() if key != "n"}}
     status, answer = server.ask("/v1/completions", body)
     assert status == 400 and words in answer["error"]["message"] and "\n" not in answer["error"]["message"]
+
+
+def test_many_particles_take_memory_by_their_number_alone():
+    """All ancestors that a resampling could have are the square of the particles: 2 GiB for these."""
+    running = Server("--cache-memory", "256MiB", limits={resource.RLIMIT_AS: (2 << 30, 2 << 30)})
+    try:
+        alone = running.ask("/v1/completions", SMALL)[1]["choices"]
+        status, answer = running.ask("/v1/completions", {"prompt": "4+7?", "max_tokens": 4, "seed": 1,
+                                                         "tempera": {"sampler": "power-smc", "powers": [4], "particles": 16384, "block": 2}})
+        assert status == 200 and len(answer["choices"][0]["text"]) > 0, answer
+        assert running.ask("/v1/completions", SMALL)[1]["choices"] == alone
+    finally:
+        running.stop()
 
 
 def test_a_small_request_beside_one_of_many_choices_is_answered_first(server):

@@ -77,15 +77,16 @@ TEST_CASE("the lottery of systematic resampling is the law of its one uniform") 
     const SystematicResampling resampling(weights);
     const std::size_t total = std::accumulate(weights.begin(), weights.end(), std::size_t{0});
     RC_ASSERT(resampling.tickets.size() <= weights.size());
-    RC_ASSERT(resampling.tickets.size() == resampling.ancestors.size());
     std::size_t v = 0;
     std::vector<std::size_t> offspring(weights.size());
     for (std::size_t cell = 0; cell < resampling.tickets.size(); ++cell) {
       RC_ASSERT(resampling.tickets[cell] > 0U);
+      const std::vector<std::size_t> ancestors = resampling.ancestors(cell);
+      RC_ASSERT(ancestors.size() == weights.size());
       for (std::size_t end = v + resampling.tickets[cell]; v < end; ++v)
         for (std::size_t i = 0; i < weights.size(); ++i) {
-          RC_ASSERT(resampling.ancestors[cell][i] == ancestor_at(v, i, weights));
-          ++offspring[resampling.ancestors[cell][i]];
+          RC_ASSERT(ancestors[i] == ancestor_at(v, i, weights));
+          ++offspring[ancestors[i]];
         }
     }
     RC_ASSERT(v == total);
