@@ -97,8 +97,8 @@ BadInput SampleRun::not_drawn() const {
   const double tokens = tokens_for_an_answer(progress_, plan.stages.back().horizon, 0.95);
   const std::string remedy =
       tokens <= static_cast<double>(largest_token_limit)
-          ? "--most-tokens " + std::to_string(static_cast<std::uint64_t>(std::ceil(tokens))) +
-                " would give an answer with a probability of about 95 %"
+          ? "a limit of " + std::to_string(static_cast<std::uint64_t>(std::ceil(tokens))) +
+                " tokens would give an answer with a probability of about 95 %"
           : "more than 2^40 tokens are needed";
   return {"exact-rejection",
           "sample " + std::to_string(sample_) + " is not drawn: none of " +

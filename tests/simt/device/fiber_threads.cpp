@@ -311,8 +311,8 @@ TEST_CASE("a step of the tensor core is its chip's in the registers of m16n8k16"
   REQUIRE(std::memcmp(d.data(), expected.data(), d.size() * sizeof(float)) == 0);
 
   b[3] = 0x7F80;  // infinity
-  REQUIRE(
-      contains(failure_of(one_warp, one_step, a.data(), b.data(), d.data()), "no finite number"));
+  REQUIRE(contains(failure_of(one_warp, one_step, a.data(), b.data(), d.data()),
+                   "is not a finite number"));
 }
 
 TEST_CASE("load_matrices gives lane 4 g + t the words t of the rows g") {

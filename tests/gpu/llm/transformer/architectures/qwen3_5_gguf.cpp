@@ -290,7 +290,7 @@ TEST_CASE("a part of a Qwen3.5 file that is not computed here is refused by its 
   refused(config, "ssm.group_count", number("ssm.group_count", 4),
           {"ssm.group_count", "does not divide"});
   refused(config, "ssm.inner_size", number("ssm.inner_size", 100),
-          {"ssm.inner_size", "no multiple of the 6 heads"});
+          {"ssm.inner_size", "is not a multiple of the 6 heads"});
   refused(config, "none", number("expert_count", 4), {"qwen35.expert_count", "not computed here"});
   const auto sections = [](std::vector<std::int32_t> shares) {
     return [=](GgufBytes& file) {
