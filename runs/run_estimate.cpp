@@ -460,7 +460,8 @@ RunEstimate estimate_run(LanguageModel& model, const SamplingSettings& settings,
     pilot.tally.seconds = pilot.elapsed();
     std::tie(pilot.tally.speed, pilot.tally.speed_error) = pilot.speed();
   };
-  // As many at once as in the run tell the speed, and few at once come to their end in time.
+  // The pilot is to draw as many at once as the run does, which is its speed, or so few that they
+  // end.
   const bool can_be_fewer = std::min(answers, draw.in_flight) > few_under_way;
   CostPilot all(answers, seconds, can_be_fewer ? seconds / 4.0 : seconds, progress);
   draw_pilot(all);

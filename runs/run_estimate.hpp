@@ -19,7 +19,7 @@ namespace tempera::gpu {
 
 struct Progress;
 
-/// A figure of a run that has not been drawn, with the limits between which it lies in 95 % of
+/// A figure of a run that has not been drawn, with the limits between which it is in 95 % of
 /// cases.
 struct Expectation {
   double expected = 0.0;
