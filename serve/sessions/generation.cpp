@@ -135,8 +135,6 @@ void Generation::give_up(const std::exception_ptr& why) {
     give_up(503, no_memory);
   } catch (const gpu::NoRoom&) {
     give_up(503, no_memory);
-  } catch (const BadInput& error) {
-    give_up(400, error.what());
   } catch (const std::exception& error) {
     give_up(500, error.what());
   }

@@ -19,9 +19,9 @@ def _is_number(value: Any) -> bool:
 
 
 _KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
-    "log_p0": (_is_number, "number"),
-    "tokens": (lambda value: _is_number(value) and isinstance(value, int) and value > 0, "whole number above 0"),
-    "confidence": (_is_number, "number"),
+    "log_p0": (_is_number, "a number"),
+    "tokens": (lambda value: _is_number(value) and isinstance(value, int) and value > 0, "a whole number above 0"),
+    "confidence": (_is_number, "a number"),
     "terminated": (lambda value: isinstance(value, bool), "true or false"),
 }
 _FIELDS = ("id", "answer", *_KINDS)

@@ -150,11 +150,3 @@ def test_a_stream_that_is_read_may_be_longer_than_what_may_be_unsent(server):
         size += len(part)
         last = (last + part)[-16:]
     assert size > 2 * (4 << 20) and last == b"\n\ndata: [DONE]\n\n"
-
-
-def test_what_is_not_drawn_exactly_is_the_requests_limit(server):
-    """400, so that clients do not ask again, and no option of the command."""
-    body = {"prompt": "4+7?", "max_tokens": 28, "seed": 1, "tempera": {"sampler": "exact-rejection", "powers": [1000], "most_tokens": 28}}
-    status, answer = server.ask("/v1/completions", body)
-    message = answer["error"]["message"]
-    assert status == 400 and "is not drawn" in message and "--" not in message and "\n" not in message
