@@ -27,12 +27,12 @@ def bring_loopback_up() -> None:
 
 def ask(path: str, body: bytes | None = None, kind: str = "application/json") -> bytes:
     request = urllib.request.Request("http://127.0.0.1:8080" + path, data=body, headers={"Content-Type": kind})
-    with urllib.request.urlopen(request, timeout=60) as answer:
+    with urllib.request.urlopen(request, timeout=600) as answer:
         return answer.read()
 
 
 def wait_for(condition) -> None:  # type: ignore[no-untyped-def]
-    for _ in range(1200):
+    for _ in range(12000):
         try:
             if condition():
                 return

@@ -29,7 +29,7 @@ same_run() {
 
 # begun FOLDER: waits until a shard's run is under way.
 begun() {
-  for _ in $(seq 600); do
+  for _ in $(seq 6000); do
     if compgen -G "$1/journal-*" >/dev/null || [ -s "$1/samples.jsonl" ]; then return 0; fi
     sleep 0.1
   done

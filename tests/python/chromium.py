@@ -18,7 +18,7 @@ def chromium(*arguments: str) -> Iterator[Any]:
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     driver = webdriver.Chrome(options=options, service=webdriver.ChromeService("/usr/bin/chromedriver"))
-    driver.set_page_load_timeout(60)
+    driver.set_page_load_timeout(600)
     try:
         yield driver
     finally:

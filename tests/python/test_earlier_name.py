@@ -9,7 +9,7 @@ TREE = Path(__file__).parents[2]
 
 
 def python(*arguments):
-    return subprocess.run([sys.executable, *arguments], capture_output=True, text=True, cwd=TREE, timeout=60,
+    return subprocess.run([sys.executable, *arguments], capture_output=True, text=True, cwd=TREE, timeout=600,
                           env={"PYTHONPATH": f"{TREE}/python", "PATH": "/usr/bin:/bin"})
 
 

@@ -2,6 +2,7 @@
 import itertools
 import os
 import pathlib
+import random
 import subprocess
 import sys
 from fractions import Fraction
@@ -10,7 +11,7 @@ import pytest
 import torch
 from laws import check_law
 from tempera.check import CausalLM, Model, Tokenizer, law
-from transformers import DynamicCache, LogitsProcessor, LogitsProcessorList, StoppingCriteria, StoppingCriteriaList
+from transformers import DynamicCache, LogitsProcessor, LogitsProcessorList, StoppingCriteria, StoppingCriteriaList, set_seed
 from transformers.generation import GenerationMixin
 
 TREE = pathlib.Path(__file__).resolve().parents[2]
@@ -273,3 +274,15 @@ def test_a_call_that_is_not_plain_is_run_every_time(monkeypatch, change):
         else:
             law(lambda: tidy(lm.generate(PROMPT, max_new_tokens=1, do_sample=True, **options)[0]))
         assert counted.calls >= 4
+
+
+def test_what_set_seed_seeds_is_no_decision():
+    def drawn():
+        return random.random() < 0.5, torch.multinomial(torch.tensor([0.5, 0.5]), 1).item()
+
+    def seeded():
+        set_seed(0)
+        return drawn()
+
+    assert list(law(seeded).values()) == [1]
+    assert list(law(drawn).values()) == [Fraction(1, 4)] * 4

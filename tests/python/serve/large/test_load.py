@@ -9,18 +9,23 @@ import threading
 
 import pytest
 
-from conftest import Server
+from conftest import PATIENCE, Server, wait_until
 
 BODY = {"prompt": "4+7+9?", "max_tokens": 28, "seed": 1, "tempera": {"powers": [1, 2, 4], "block": 4, "rounds": 1}}
 
 
-def wrk(server, connections, seconds=5):
-    """What wrk's clients have seen."""
-    done = subprocess.run(
-        ["wrk", "-t2", f"-c{connections}", f"-d{seconds}s", "--timeout", "60s", "-s", str(pathlib.Path(__file__).with_name("load.lua")),
-         f"http://127.0.0.1:{server.port}/v1/completions"], capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return json.loads(re.search(r"^JSON (.*)$", done.stdout, re.M).group(1))
+def wrk(server, connections):
+    """What wrk's clients have seen. wrk stops after a time: a busy machine, which answers fewer than one each in it, has more."""
+    for seconds in (5, 40, 320):
+        done = subprocess.run(
+            ["wrk", "-t2", f"-c{connections}", f"-d{seconds}s", "--timeout", f"{PATIENCE}s",
+             "-s", str(pathlib.Path(__file__).with_name("load.lua")), f"http://127.0.0.1:{server.port}/v1/completions"],
+            capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+        seen = json.loads(re.search(r"^JSON (.*)$", done.stdout, re.M).group(1))
+        if seen["answered"] > connections:
+            break
+    return seen
 
 
 def essence(answer):
@@ -83,12 +88,8 @@ def test_ten_thousand_idle_connections_are_held(own):
     idle = []
     try:
         for _ in range(count):
-            idle.append(socket.create_connection(("127.0.0.1", server.port), timeout=60))
-        for _ in range(600):
-            if metric(server, "connections") >= count:
-                break
-            threading.Event().wait(0.1)
-        assert metric(server, "connections") >= count
+            idle.append(socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE))
+        wait_until(lambda: metric(server, "connections") >= count)
         assert (memory(server) - before) / count < 32 << 10  # a thread of its own would cost more
         assert server.ask("/v1/completions", BODY)[0] == 200
         for connection in idle:  # each of them is still served
@@ -98,11 +99,7 @@ def test_ten_thousand_idle_connections_are_held(own):
     finally:
         for connection in idle:
             connection.close()
-    for _ in range(600):
-        if metric(server, "connections") <= 1:
-            break
-        threading.Event().wait(0.1)
-    assert metric(server, "connections") == 1
+    wait_until(lambda: metric(server, "connections") == 1)
 
 
 def test_memory_is_flat_over_many_requests(own):
