@@ -150,12 +150,12 @@ void check_arguments(const CLI::App& command, const std::vector<std::string>& ar
     }
     if (argument.kind == Argument::Kind::positional) {
       if (++positionals > positionals_of(command))
-        throw BadInput(in_quotes(argument.name), "is one argument too many",
-                       positionals > 1
-                           ? "put quotes around text with spaces, and commas without spaces between "
-                             "the numbers of a list"
-                           : "tempera " + command.get_name() +
-                                 " takes flags alone; " + help);
+        throw BadInput(
+            in_quotes(argument.name), "is one argument too many",
+            positionals > 1
+                ? "put quotes around text with spaces, and commas without spaces between "
+                  "the numbers of a list"
+                : "tempera " + command.get_name() + " takes flags alone; " + help);
       return;
     }
     if (argument.kind != Argument::Kind::option) return;
