@@ -273,6 +273,19 @@ std::vector<TokenId> drawn_alone(LanguageModel& model, std::uint32_t sample, std
   return alone.members[sample]->record.token_ids();
 }
 
+/// A table of nine tokens whose row after one text has a NaN.
+TableModel broken_after(TableModel& sound, const std::vector<TokenId>& text) {
+  return TableModel(9, [&sound, text](std::span<const TokenId> prefix) {
+    const auto cache = sound.empty_cache();
+    DeviceMemory<float> rows;
+    const Pass pass{cache.get(), prefix};
+    sound.next_logits(std::span(&pass, 1), rows);
+    std::vector<float> row = rows.download(0, 9);
+    if (std::ranges::equal(prefix, text)) row[7] = std::numeric_limits<float>::quiet_NaN();
+    return row;
+  });
+}
+
 }  // namespace
 
 TEST_CASE("samplers come and go while the engine works, and the others keep their bits") {
@@ -336,21 +349,13 @@ TEST_CASE("a sampler that removes itself and others goes on only to its next req
 }
 
 TEST_CASE("a row that cannot be drawn from fails one sampler, which is told") {
-  const float nan = std::numeric_limits<float>::quiet_NaN();
   // After five tokens the second sampler's text is broken.
   TableModel sound = scattered_table(9, 4);
   const std::vector<TokenId> broken_text = drawn_alone(sound, 1, 5);
   REQUIRE(broken_text.size() == 5);
-  TableModel model(9, [&](std::span<const TokenId> prefix) {
-    const auto cache = sound.empty_cache();
-    DeviceMemory<float> rows;
-    const Pass pass{cache.get(), prefix};
-    sound.next_logits(std::span(&pass, 1), rows);
-    std::vector<float> row = rows.download(0, 9);
-    if (std::equal(broken_text.begin(), broken_text.end(), prefix.begin() + 1, prefix.end()))
-      row[7] = nan;
-    return row;
-  });
+  std::vector<TokenId> broken = context.prompt;
+  broken.insert(broken.end(), broken_text.begin(), broken_text.end());
+  TableModel model = broken_after(sound, broken);
   Comings all(model, 3);
   for (std::uint32_t s = 0; s < 4; ++s) all.add(s, 12);
   while (all.engine.step()) {
@@ -366,18 +371,9 @@ TEST_CASE("a row that cannot be drawn from fails one sampler, which is told") {
 }
 
 TEST_CASE("log z is asked for in the batches of those that draw, each at its own powers") {
-  const float nan = std::numeric_limits<float>::quiet_NaN();
   TableModel sound = scattered_table(9, 4);
   const std::vector<TokenId> broken{2, 7};
-  TableModel model(9, [&](std::span<const TokenId> prefix) {
-    const auto cache = sound.empty_cache();
-    DeviceMemory<float> rows;
-    const Pass pass{cache.get(), prefix};
-    sound.next_logits(std::span(&pass, 1), rows);
-    std::vector<float> row = rows.download(0, 9);
-    if (std::ranges::equal(prefix, broken)) row[3] = nan;
-    return row;
-  });
+  TableModel model = broken_after(sound, broken);
   const std::vector<std::vector<TokenId>> texts{{2}, {2, 1}, broken, {2, 5}, {2, 8, 8}};
   const std::vector<std::vector<double>> powers{{2}, {1, 3, 4.5}, {2}, {1.5, 2}, {8}};
   const auto rows = make_host_row_lottery();
