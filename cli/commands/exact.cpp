@@ -10,8 +10,8 @@
 #include "cli/commands/exact_output.hpp"
 #include "cli/commands/fractions.hpp"
 #include "cli/terminal/option_values.hpp"
-#include "reference/analysis/spectral_gap.hpp"
 #include "reference/model/finite_model.hpp"
+#include "reference/report/mixing_report.hpp"
 
 namespace tempera::cli {
 namespace {
@@ -30,17 +30,17 @@ constexpr const char* exact_footer = R"(Examples:
 Without --start there is no total-variation curve ("tv" is empty in --json).
 Exit code 0; 2 when the input is wrong, with one line that says where.)";
 
-/// The most states whose spectral gap is enclosed: a minute.
-constexpr std::size_t gap_limit = 512;
-
 // Everything stays text until it is checked, so that a wrong flag ends in one line.
 struct ExactFlags {
-  std::string model, horizon, power, powers, kernel, restart, start, steps, round_trips;
+  std::string model, horizon, power, powers, kernel, restart, start, steps, round_trips, mixing;
   std::optional<gpu::Schedule> schedule;
   std::optional<gpu::RestartRange> restart_range;
   bool json = false;
   bool no_matrix = false;
   bool gap = false;
+  bool cuts = false;
+
+  bool asks_mixing() const { return gap || cuts || !mixing.empty(); }
 };
 
 void refuse_with(bool is_given, const char* flag, const char* other) {
@@ -73,13 +73,29 @@ reference::ExactQuestion question(const ExactFlags& flags) {
 
 void print(const nlohmann::ordered_json& json) { std::cout << json.dump() << '\n'; }
 
-/// The second eigenvalue of the local kernel, between rationals 2^-31 apart.
-reference::Bracket second_eigenvalue_of(const reference::RungReport& report) {
-  const std::size_t states = report.states.size();
-  if (states < 2 || states > gap_limit)
-    throw BadInput("--gap", "asks for an eigenvalue of " + std::to_string(states) + " states",
-                   "choose a model and horizon of 2 to " + std::to_string(gap_limit) + " records");
-  return reference::second_eigenvalue(report.kernel, report.target, 32);
+/// The distance at which a chain counts as mixed where --mixing does not say.
+const reference::Rational usual_distance(1, 4);
+
+/// What --gap, --mixing and --cuts ask for; nothing if none is given.
+std::optional<reference::MixingReport> mixing_of(const ExactFlags& flags,
+                                                 const reference::FiniteModel& model,
+                                                 const reference::Ladder& ladder,
+                                                 reference::Schedule schedule,
+                                                 const reference::ExactQuestion& asked) {
+  if (!flags.asks_mixing()) return std::nullopt;
+  reference::MixingQuestion question{flags.gap, std::nullopt, flags.cuts};
+  if (!flags.mixing.empty()) {
+    question.within = parse_fraction(flags.mixing, "--mixing");
+    if (*question.within <= 0 || *question.within >= 1)
+      throw BadInput("--mixing", "is " + flags.mixing,
+                     "give a distance between 0 and 1, such as 1/4");
+  }
+  return reference::report_mixing(model, ladder, schedule, asked, question);
+}
+
+MixingHeading mixing_heading(const ExactFlags& flags, bool is_joint) {
+  return {is_joint,
+          flags.mixing.empty() ? usual_distance : parse_fraction(flags.mixing, "--mixing")};
 }
 
 void report_rung(const ExactFlags& flags, const reference::ExactQuestion& asked) {
@@ -92,46 +108,55 @@ void report_rung(const ExactFlags& flags, const reference::ExactQuestion& asked)
                 "--kernel truncating, whose restart is uniform");
     refuse_with(flags.restart_range.has_value(), "--restart-range",
                 "--kernel truncating, whose range is the record's");
-    if (flags.gap) refuse_with(true, "--gap", "--kernel truncating, which is not reversible");
+    const char* const why = "--kernel truncating, which does not preserve its target";
+    refuse_with(flags.gap, "--gap", why);
+    refuse_with(!flags.mixing.empty(), "--mixing", why);
+    refuse_with(flags.cuts, "--cuts", why);
   }
   const auto model = reference::load_finite_model(flags.model);
   const RungHeading heading{model.name(), asked.horizon, power, kernel};
+  const MixingHeading about = mixing_heading(flags, false);
+  std::optional<reference::MixingReport> mixing;
   if (kernel == "fixed") {
     const bool is_carried = reference::is_carried(model, asked.horizon, 1);
     if (is_carried && flags.gap) refuse_with(true, "--gap", "a space that has no matrix");
+    if (is_carried) refuse_with(!flags.mixing.empty(), "--mixing", "a space that has no matrix");
     if (is_carried && !flags.no_matrix)
       throw BadInput("--no-matrix", "is missing: there are too many states for a matrix",
                      "give it for the laws and verdicts alone");
-    // What is asked of the matrix itself is its gap, and the record's own restart positions.
-    const bool asks_matrix = flags.gap || asked.range == reference::RestartRange::record;
+    // The record's own restart positions are computed from the matrix.
+    const bool asks_matrix = asked.range == reference::RestartRange::record;
+    mixing = mixing_of(flags, model, reference::Ladder({power}), reference::Schedule::adj, asked);
     if (flags.no_matrix && (is_carried || !asks_matrix)) {
       const auto report = reference::report_carried(model, reference::Ladder({power}),
                                                     reference::Schedule::adj, asked);
-      if (!flags.json) return print_exact(std::cout, heading, report);
+      if (!flags.json) {
+        print_exact(std::cout, heading, report);
+        if (mixing) print_exact(std::cout, about, *mixing);
+        return;
+      }
       nlohmann::ordered_json json = exact_json(heading, report);
       if (!is_carried) json.erase("size");
+      if (mixing) json.update(exact_json(about, *mixing));
       return print(json);
     }
   }
   const auto report = kernel == "fixed" ? reference::report_fixed_horizon(model, power, asked)
                       : flags.no_matrix ? reference::report_carried_truncating(model, power, asked)
                                         : reference::report_truncating(model, power, asked);
-  std::optional<reference::Bracket> second;
-  if (flags.gap) second = second_eigenvalue_of(report);
   const auto matrix = flags.no_matrix ? PrintedMatrix::no : PrintedMatrix::yes;
   if (flags.json) {
     nlohmann::ordered_json json = exact_json(heading, report, matrix);
-    if (second) json.update(exact_json(*second));
+    if (mixing) json.update(exact_json(about, *mixing));
     return print(json);
   }
   print_exact(std::cout, heading, report, matrix);
-  if (second) print_exact(std::cout, *second);
+  if (mixing) print_exact(std::cout, about, *mixing);
 }
 
 void report_joint(const ExactFlags& flags, const reference::ExactQuestion& asked) {
   refuse_with(!flags.kernel.empty(), "--kernel", "--powers");
   if (flags.no_matrix) refuse_with(true, "--no-matrix", "--powers, which prints none");
-  if (flags.gap) refuse_with(true, "--gap", "--powers");
   parse_fractions(flags.powers, "--powers");
   const auto ladder = reference::parse_ladder(flags.powers, "--powers");
   const gpu::Schedule schedule = flags.schedule.value_or(gpu::Schedule::adj);
@@ -145,14 +170,18 @@ void report_joint(const ExactFlags& flags, const reference::ExactQuestion& asked
     round_trips = reference::report_round_trips(
         model, ladder, sweep, asked,
         parse_whole_number(flags.round_trips, "--round-trips", {1, 10'000}));
+  const MixingHeading about = mixing_heading(flags, true);
+  const auto mixing = mixing_of(flags, model, ladder, sweep, asked);
   const auto answer = [&](const auto& report) {
     if (flags.json) {
       nlohmann::ordered_json json = exact_json(report);
       if (round_trips) json["round_trips"] = exact_json(*round_trips);
+      if (mixing) json.update(exact_json(about, *mixing));
       return print(json);
     }
     print_exact(std::cout, heading, report);
     if (round_trips) print_exact(std::cout, *round_trips);
+    if (mixing) print_exact(std::cout, about, *mixing);
   };
   if (reference::is_carried(model, asked.horizon, ladder.rungs()))
     answer(reference::report_carried(model, ladder, sweep, asked));
@@ -197,7 +226,13 @@ void add_exact(CLI::App& app) {
   command->add_flag("--no-matrix", flags->no_matrix,
                     "One rung: without the matrix, which is then never built");
   command->add_flag("--gap", flags->gap,
-                    "One rung: enclose the spectral gap and the relaxation time");
+                    "Enclose the spectral gap and the relaxation time; of the joint chain, those "
+                    "of its multiplicative reversibilisation");
+  add_text(*command, "--mixing", flags->mixing, "EPS",
+           "Mixing time: the steps after which the total variation from the worst start is at most "
+           "EPS, such as 1/4");
+  command->add_flag("--cuts", flags->cuts,
+                    "The narrowest cut between first tokens, and the bounds that follow from it");
   command->add_flag("--json", flags->json, "Print JSON, rationals in lowest terms");
   command->callback([flags, model] {
     require(*model, "name a finite model, such as toy_models/four_state.json");

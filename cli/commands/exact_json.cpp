@@ -93,12 +93,45 @@ Json exact_json(const reference::RoundTripReport& report) {
   return {{"expected", fractions(report.expected)}, {"formula", to_string(report.formula)}};
 }
 
-Json exact_json(const reference::Bracket& second) {
-  Json json{{"gap", {to_string(Rational(1 - second.upper)), to_string(Rational(1 - second.lower))}},
-            {"relaxation", nullptr}};
-  if (second.upper < 1)
-    json["relaxation"] = {to_string(Rational(1 / (1 - second.lower))),
-                          to_string(Rational(1 / (1 - second.upper)))};
+Json exact_json(const MixingHeading& heading, const reference::MixingReport& report) {
+  Json json = Json::object();
+  if (report.second) {
+    const reference::Bracket& second = *report.second;
+    json["gap"] = {to_string(Rational(1 - second.upper)), to_string(Rational(1 - second.lower))};
+    json["relaxation"] = nullptr;
+    if (second.upper < 1)
+      json["relaxation"] = {to_string(Rational(1 / (1 - second.lower))),
+                            to_string(Rational(1 / (1 - second.upper)))};
+  }
+  if (report.time) {
+    const auto ends = [](const reference::Bracket& bracket) {
+      return Json{to_string(bracket.lower), to_string(bracket.upper)};
+    };
+    json["mixing"] = {{"within", to_string(heading.within)},
+                      {"steps", report.time->steps},
+                      {"worst_start", report.worst_start},
+                      {"before", ends(report.time->before)},
+                      {"after", ends(report.time->after)}};
+  }
+  const auto cut_json = [&](const reference::NamedCut& named, const char* members) {
+    const reference::Cut& cut = named.cut;
+    Json said{{members, named.classes},
+              {"mass", to_string(cut.mass)},
+              {"flow", to_string(cut.flow)},
+              {"conductance", to_string(cut.conductance())}};
+    if (!heading.is_joint) said["gap_at_most"] = to_string(cut.gap_at_most());
+    said["within"] = to_string(heading.within);
+    said["steps_at_least"] = nullptr;
+    if (const auto steps = cut.steps_at_least(heading.within))
+      said["steps_at_least"] = to_string(*steps);
+    return said;
+  };
+  if (report.first_token_cut) json["cut"] = cut_json(*report.first_token_cut, "first_tokens");
+  if (report.any_cut) {
+    json["any_cut"] = cut_json(*report.any_cut, "states");
+    if (!heading.is_joint)
+      json["any_cut"]["gap_at_least"] = to_string(report.any_cut->cut.gap_at_least());
+  }
   return json;
 }
 

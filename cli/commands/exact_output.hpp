@@ -4,9 +4,9 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "reference/analysis/spectral_gap.hpp"
 #include "reference/report/carried_report.hpp"
 #include "reference/report/exact_report.hpp"
+#include "reference/report/mixing_report.hpp"
 #include "reference/report/round_trip_report.hpp"
 
 namespace tempera::cli {
@@ -27,6 +27,12 @@ struct JointHeading {
   std::string schedule;  ///< adj or deo
 };
 
+/// What a report on mixing is about.
+struct MixingHeading {
+  bool is_joint;
+  reference::Rational within;  ///< ε of the mixing time, and of a cut's bound on it
+};
+
 /// Whether the transition matrix is printed; `--no-matrix` leaves it out.
 enum class PrintedMatrix { yes, no };
 
@@ -38,8 +44,8 @@ nlohmann::ordered_json exact_json(const RungHeading& heading,
                                   const reference::CarriedReport& report);
 nlohmann::ordered_json exact_json(const reference::CarriedReport& report);
 nlohmann::ordered_json exact_json(const reference::RoundTripReport& report);
-/// The JSON of the second eigenvalue.
-nlohmann::ordered_json exact_json(const reference::Bracket& second);
+nlohmann::ordered_json exact_json(const MixingHeading& heading,
+                                  const reference::MixingReport& report);
 
 /// Tables for a terminal.
 void print_exact(std::ostream& out, const RungHeading& heading, const reference::RungReport& report,
@@ -51,6 +57,7 @@ void print_exact(std::ostream& out, const RungHeading& heading,
 void print_exact(std::ostream& out, const JointHeading& heading,
                  const reference::CarriedReport& report);
 void print_exact(std::ostream& out, const reference::RoundTripReport& report);
-void print_exact(std::ostream& out, const reference::Bracket& second);
+void print_exact(std::ostream& out, const MixingHeading& heading,
+                 const reference::MixingReport& report);
 
 }  // namespace tempera::cli

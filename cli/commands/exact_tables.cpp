@@ -187,16 +187,46 @@ void print_exact(std::ostream& out, const reference::RoundTripReport& report) {
   print_rows(out, rows);
 }
 
-void print_exact(std::ostream& out, const reference::Bracket& second) {
+void print_exact(std::ostream& out, const MixingHeading& heading,
+                 const reference::MixingReport& report) {
+  const auto decimal = [](const Rational& value) { return to_decimal(value, printed_decimals); };
   const auto between = [&](const Rational& least, const Rational& most) {
-    out << to_decimal(least, printed_decimals) << " to " << to_decimal(most, printed_decimals)
-        << '\n';
+    out << decimal(least) << " to " << decimal(most) << '\n';
   };
-  out << "\nspectral gap:     ";
-  between(1 - second.upper, 1 - second.lower);
-  if (second.upper == 1) return;
-  out << "relaxation time:  ";
-  between(1 / (1 - second.lower), 1 / (1 - second.upper));
+  if (report.second) {
+    const reference::Bracket& second = *report.second;
+    if (heading.is_joint) out << "\nof P P*, P* the chain backwards:";
+    out << "\nspectral gap:     ";
+    between(1 - second.upper, 1 - second.lower);
+    if (second.upper != 1) {
+      out << "relaxation time:  ";
+      between(1 / (1 - second.lower), 1 / (1 - second.upper));
+    }
+  }
+  if (report.time) {
+    const reference::MixingTime& time = *report.time;
+    out << "\nmixing time:      " << time.steps << " steps to within " << to_string(heading.within)
+        << "; worst start (" << report.worst_start
+        << ")\nTV one before:    " << decimal(time.before.lower)
+        << "\nTV then:          " << decimal(time.after.lower) << '\n';
+  }
+  const auto print_cut = [&](const reference::NamedCut& named, const char* members) {
+    const reference::Cut& cut = named.cut;
+    out << '\n' << members << ':';
+    for (const std::string& name : named.classes) out << " (" << name << ')';
+    out << "\nmass:             " << decimal(cut.mass)
+        << "\nconductance:      " << decimal(cut.conductance());
+    if (!heading.is_joint) out << "\ngap at most:      " << decimal(cut.gap_at_most());
+    if (const auto steps = cut.steps_at_least(heading.within))
+      out << "\nsteps at least:   " << decimal(*steps) << " to within "
+          << to_string(heading.within);
+    out << '\n';
+  };
+  if (report.first_token_cut) print_cut(*report.first_token_cut, "narrowest cut, by first tokens");
+  if (!report.any_cut) return;
+  print_cut(*report.any_cut, "narrowest cut of all");
+  if (!heading.is_joint)
+    out << "gap at least:     " << decimal(report.any_cut->cut.gap_at_least()) << '\n';
 }
 
 }  // namespace tempera::cli

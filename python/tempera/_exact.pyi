@@ -76,6 +76,17 @@ def joint(
     start: str | None,
     steps: int,
 ) -> dict[str, Any]: ...
+def mixing(
+    model: FiniteModel,
+    horizon: int,
+    powers: Sequence[str],
+    schedule: str,
+    restart: Sequence[str] | None,
+    restart_range: str,
+    within: str | None,
+    gap: bool,
+    cuts: bool,
+) -> dict[str, Any]: ...
 def round_trips(
     model: FiniteModel, horizon: int, powers: Sequence[str], schedule: str, rounds: int
 ) -> tuple[list[str], str]: ...

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Union
 
 from tempera import _exact
 from tempera.errors import BadInput
-from tempera.wishes import not_empty, path, several, text, token, whole
+from tempera.wishes import not_empty, path, several, text, token, truth, whole
 from tempera.wishes import text as _checked_text
 
 if TYPE_CHECKING:
@@ -158,6 +158,47 @@ class RoundTrips:
 
     expected: tuple[Fraction, ...]  #: their number after 0, 1, …, n steps from equilibrium with the tag at rung K
     formula: Fraction  #: steps of one round trip if acceptances did not depend on history
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A set S of classes of states with π(S) ≤ 1/2, and the flow that leaves it at equilibrium."""
+
+    classes: tuple[str, ...]  #: first tokens, or states
+    mass: Fraction  #: π(S)
+    flow: Fraction  #: Q(S, Sᶜ) = Σ π(x)P(x, y) over x in S and y outside
+
+    @property
+    def conductance(self) -> Fraction:
+        """Φ(S) = Q(S, Sᶜ)/π(S). A reversible chain's gap is at most Φ(S)/π(Sᶜ), and at least Φ²/2 if no cut has a smaller Φ."""
+        return self.flow / self.mass
+
+    def steps_at_least(self, within: Exact = Fraction(1, 4)) -> Fraction | None:
+        """(π(Sᶜ) − ε)/Φ(S), a lower bound of t_mix(ε) that is at least 0; None if no flow leaves S."""
+        if self.flow == 0:
+            return None
+        return max(Fraction(0), (1 - self.mass - Fraction(_text(within))) / self.conductance)
+
+
+@dataclass(frozen=True)
+class Mixing:
+    """How fast a chain forgets its start. Pairs are fractions with the number between them."""
+
+    steps: int | None  #: t_mix(ε) = min {N : max_x TV(δ_x P^N, π) ≤ ε}; None if no `within` was given
+    worst_start: str | None  #: a state that is furthest from the target one step before
+    before: tuple[Fraction, Fraction] | None  #: the largest distance after steps − 1
+    after: tuple[Fraction, Fraction] | None  #: the largest distance after steps
+    gap: tuple[Fraction, Fraction] | None  #: 1 − λ₂ of one rung; of a ladder, that of PP*, P* the chain backwards
+    first_token_cut: Cut | None  #: the narrowest cut between first tokens, of a ladder those of rung K
+    any_cut: Cut | None  #: the narrowest cut of all, of up to 12 states
+
+
+def _cut(found: dict[str, Any] | None) -> Cut | None:
+    return None if found is None else Cut(tuple(found["classes"]), Fraction(found["mass"]), Fraction(found["flow"]))
+
+
+def _ends(found: tuple[str, str] | None) -> tuple[Fraction, Fraction] | None:
+    return None if found is None else (Fraction(found[0]), Fraction(found[1]))
 
 
 def _checked_model(model: FiniteModel) -> _exact.FiniteModel:
@@ -341,6 +382,41 @@ class FiniteModel:
             tuple(map(Fraction, found["total_variation"])),
             tuple(found["states"]),
             tuple(map(Fraction, found["swap_acceptance"])),
+        )
+
+    def mixing(
+        self,
+        horizon: int,
+        powers: Sequence[Exact],
+        *,
+        within: Exact | None = "1/4",
+        gap: bool = True,
+        cuts: bool = True,
+        schedule: str = "adj",
+        restart: Sequence[Exact] | None = None,
+        restart_range: str = "horizon",
+    ) -> Mixing:
+        """How fast the chain of a ladder, or of one power, forgets its start.
+
+        within: ε of the mixing time, between 0 and 1; None leaves it out. The chain is one local sweep and one sweep of
+        swaps, or under "deo" two of each; for one power it is a local move.
+
+        `tempera exact … --mixing ε --gap --cuts` prints the same. Raises BadInput for more than 512 states (gap), 1,024
+        (mixing time) or 65,536 (cuts), and for a chain that takes more than 2^20 steps.
+        """
+        found = _exact.mixing(
+            self._model, _size("horizon", horizon), _listed("powers", powers), text("schedule", schedule),
+            _optional("restart", restart), text("restart_range", restart_range),
+            None if within is None else _text(within), truth("gap", gap), truth("cuts", cuts),
+        )  # fmt: skip
+        return Mixing(
+            found["steps"],
+            found.get("worst_start"),
+            _ends(found.get("before")),
+            _ends(found.get("after")),
+            _ends(found["gap"]),
+            _cut(found["first_token_cut"]),
+            _cut(found["any_cut"]),
         )
 
     def round_trips(self, horizon: int, powers: Sequence[Exact], rounds: int, *, schedule: str = "adj") -> RoundTrips:

@@ -6,6 +6,7 @@
 #include "lab/laws/law.hpp"
 #include "python/bindings/exact/bindings.hpp"
 #include "reference/report/exact_report.hpp"
+#include "reference/report/mixing_report.hpp"
 #include "reference/report/round_trip_report.hpp"
 #include "settings/choices.hpp"
 
@@ -120,6 +121,52 @@ nb::dict joint(const exact::FiniteModel& model, std::size_t horizon, const Texts
   return said;
 }
 
+nb::object cut_of(const std::optional<reference::NamedCut>& named) {
+  if (!named) return nb::none();
+  nb::dict said;
+  said["classes"] = named->classes;
+  said["mass"] = reference::to_string(named->cut.mass);
+  said["flow"] = reference::to_string(named->cut.flow);
+  return said;
+}
+
+nb::dict mixing(const exact::FiniteModel& model, std::size_t horizon, const Texts& powers,
+                const std::string& schedule, const std::optional<Texts>& restart,
+                const std::string& restart_range, const std::optional<std::string>& within,
+                bool gap, bool cuts) {
+  const auto asked = question_of(horizon, restart, restart_range, std::nullopt, 0);
+  const reference::Ladder ladder = ladder_of(powers);
+  const reference::Schedule order = schedule_of(schedule);
+  reference::MixingQuestion question{gap, std::nullopt, cuts};
+  if (within) {
+    question.within = reference::parse_rational(*within, "within");
+    if (*question.within <= 0 || *question.within >= 1)
+      throw BadInput("within", "is " + *within, "give a distance between 0 and 1, such as \"1/4\"");
+  }
+  reference::MixingReport report;
+  {
+    const nb::gil_scoped_release others;
+    report = reference::report_mixing(model.parts().model, ladder, order, asked, question);
+  }
+  const auto ends = [](const reference::Rational& lower, const reference::Rational& upper) {
+    return std::pair(reference::to_string(lower), reference::to_string(upper));
+  };
+  nb::dict said;
+  said["gap"] = nb::none();
+  if (report.second)
+    said["gap"] = nb::cast(ends(1 - report.second->upper, 1 - report.second->lower));
+  said["steps"] = nb::none();
+  if (report.time) {
+    said["steps"] = report.time->steps;
+    said["worst_start"] = report.worst_start;
+    said["before"] = nb::cast(ends(report.time->before.lower, report.time->before.upper));
+    said["after"] = nb::cast(ends(report.time->after.lower, report.time->after.upper));
+  }
+  said["first_token_cut"] = cut_of(report.first_token_cut);
+  said["any_cut"] = cut_of(report.any_cut);
+  return said;
+}
+
 std::pair<Texts, std::string> round_trips(const exact::FiniteModel& model, std::size_t horizon,
                                           const Texts& powers, const std::string& schedule,
                                           std::size_t rounds) {
@@ -174,6 +221,9 @@ void bind_laws(nb::module_& module) {
   module.def("joint", &joint, nb::arg("model"), nb::arg("horizon"), nb::arg("powers"),
              nb::arg("schedule"), nb::arg("restart").none(), nb::arg("restart_range"),
              nb::arg("start").none(), nb::arg("steps"));
+  module.def("mixing", &mixing, nb::arg("model"), nb::arg("horizon"), nb::arg("powers"),
+             nb::arg("schedule"), nb::arg("restart").none(), nb::arg("restart_range"),
+             nb::arg("within").none(), nb::arg("gap"), nb::arg("cuts"));
   module.def("round_trips", &round_trips, nb::arg("model"), nb::arg("horizon"), nb::arg("powers"),
              nb::arg("schedule"), nb::arg("rounds"));
   module.def("compiled", &compiled, nb::arg("model"), nb::arg("horizon"), nb::arg("powers"),

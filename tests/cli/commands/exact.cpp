@@ -151,9 +151,58 @@ TEST_CASE("--gap encloses the spectral gap and the relaxation time") {
   CHECK_THAT(table.out, Catch::Contains("spectral gap:     0.37") && Catch::Contains("2.66"));
   for (const auto& [arguments, message] : std::vector<Refusal>{
            {"exact " TEMPERA_SOURCE_DIR "/toy_models/one_record.json --horizon 4 --power 2 --gap",
-            "--gap: asks for an eigenvalue of 1 states"},
-           {exact + "--horizon 2 --powers 1,2 --gap", "--gap: has no meaning with --powers"},
+            "gap: is asked of 1 state"},
            {exact + "--horizon 2 --power 2 --kernel truncating --gap", "--gap"}})
+    check_refusal(arguments, message);
+}
+
+// The distances of four_state are 5/6, 5/12, 25/96 and 125/768 (its page), and a joint chain's are
+// those of reference/.
+TEST_CASE("--mixing and --cuts add how fast a chain forgets its start, and nothing else") {
+  json report = answer("--horizon 2 --power 2 --mixing 26/96 --cuts");
+  const auto encloses = [&](const json& ends, const Rational& value) {
+    CHECK(parse_rational(ends[0].get<std::string>(), "end") <= value);
+    CHECK(value <= parse_rational(ends[1].get<std::string>(), "end"));
+  };
+  CHECK(report["mixing"]["within"] == "13/48");
+  CHECK(report["mixing"]["steps"] == 2);
+  CHECK(report["mixing"]["worst_start"].get<std::string>().front() == 'a');
+  encloses(report["mixing"]["before"], Rational(5, 12));
+  encloses(report["mixing"]["after"], Rational(25, 96));
+  CHECK(report["cut"] == json::parse(R"({"first_tokens": ["a"], "mass": "1/3", "flow": "1/12",
+    "conductance": "1/4", "gap_at_most": "3/8", "within": "13/48", "steps_at_least": "19/12"})"));
+  CHECK(report["any_cut"] == json::parse(R"({"states": ["a a", "a e"], "mass": "1/3",
+    "flow": "1/12", "conductance": "1/4", "gap_at_most": "3/8", "within": "13/48",
+    "steps_at_least": "19/12", "gap_at_least": "1/32"})"));
+  for (const char* const added : {"mixing", "cut", "any_cut"}) report.erase(added);
+  CHECK(report == answer("--horizon 2 --power 2"));
+  // A cut's bound is at 1/4 unless --mixing says.
+  CHECK(answer("--horizon 2 --power 2 --cuts")["cut"]["steps_at_least"] == "5/3");
+  const json joint = answer("--horizon 2 --powers 1,2 --gap --mixing 1/4 --cuts");
+  CHECK(joint["cut"]["first_tokens"] == json{"a"});
+  CHECK_FALSE(joint["cut"].contains("gap_at_most"));
+  CHECK_FALSE(joint["any_cut"].contains("gap_at_least"));
+  CHECK(joint["mixing"]["steps"].get<int>() > 1);
+  CHECK(parse_rational(joint["gap"][0].get<std::string>(), "gap") > 0);
+  const TemporaryFile model(four_state);
+  const std::string exact = "exact " + model.path() + " ";
+  const auto table = run_command(exact + "--horizon 2 --power 2 --mixing 1/4 --cuts");
+  CHECK_THAT(table.out, Catch::Contains("mixing time:      3 steps to within 1/4") &&
+                            Catch::Contains("narrowest cut, by first tokens: (a)") &&
+                            Catch::Contains("gap at least:     0.03125"));
+  const auto ladder = run_command(exact + "--horizon 2 --powers 1,2 --gap --cuts");
+  CHECK_THAT(ladder.out, Catch::Contains("of P P*, P* the chain backwards:") &&
+                             !Catch::Contains("gap at most"));
+  for (const char* const distance : {"0", "1", "5/4", "-1/4"})
+    check_refusal(exact + "--horizon 2 --power 2 --mixing=" + distance, "--mixing");
+  for (const auto& [arguments, message] : std::vector<Refusal>{
+           {exact + "--horizon 2 --power 2 --mixing x", "--mixing"},
+           {exact + "--horizon 2 --power 2 --kernel truncating --mixing 1/4", "--mixing"},
+           {exact + "--horizon 2 --power 2 --kernel truncating --cuts", "--cuts"},
+           {exact + "--horizon 8 --powers 1,2,3 --gap", "gap: is asked of 729 states"},
+           {exact + "--horizon 12 --powers 1,2,3 --mixing 1/4", "mixing time: is asked of"},
+           {"exact " TEMPERA_SOURCE_DIR "/toy_models/one_record.json --horizon 4 --power 2 --cuts",
+            "cuts: is asked of 1 state"}})
     check_refusal(arguments, message);
 }
 

@@ -90,6 +90,28 @@ def test_a_ladder_is_that_of_the_command(four_state):
         assert str(trips.formula) == printed["round_trips"]["formula"]
 
 
+def test_mixing_is_that_of_the_command(four_state):
+    for flags, powers, schedule in ((["--power", "2"], [2], "adj"), (["--powers", "1,2"], [1, 2], "deo")):
+        order = ["--schedule", schedule] if len(powers) > 1 else []
+        printed = json.loads(command("exact", FOUR_STATE, "--horizon", "2", *flags, *order, "--gap", "--mixing", "1/9", "--cuts", "--json"))
+        found = four_state.mixing(2, powers, within="1/9", schedule=schedule)
+        assert (found.steps, found.worst_start) == (printed["mixing"]["steps"], printed["mixing"]["worst_start"])
+        for ends, name in ((found.before, "before"), (found.after, "after")):
+            assert [str(end) for end in ends] == printed["mixing"][name]
+        assert [str(end) for end in found.gap] == printed["gap"]
+        for cut, name, members in ((found.first_token_cut, "cut", "first_tokens"), (found.any_cut, "any_cut", "states")):
+            said = printed[name]
+            assert [list(cut.classes), str(cut.mass), str(cut.flow), str(cut.conductance)] == [
+                said[key] for key in (members, "mass", "flow", "conductance")]
+            assert str(cut.steps_at_least("1/9")) == said["steps_at_least"]
+    alone = four_state.mixing(2, [2], within=None, gap=False, cuts=False)
+    assert alone == exact.Mixing(None, None, None, None, None, None, None)
+    still = exact.Cut(("a",), Fraction(1, 2), Fraction(0))
+    assert still.steps_at_least() is None and exact.Cut(("a",), Fraction(1, 2), Fraction(1, 2)).steps_at_least("3/4") == 0
+    with pytest.raises(tempera.BadInput, match="^within: is 1: give a distance"):
+        four_state.mixing(2, [2], within=1)
+
+
 def test_the_compiled_law_is_that_of_the_command(four_state):
     for powers in ([2], [1, 2]):
         flags = ["--power", "2"] if len(powers) == 1 else ["--powers", "1,2"]
