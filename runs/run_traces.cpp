@@ -19,14 +19,6 @@ constexpr const char* write_again = "give a run folder as tempera sample --out m
 /// for differences to be numbers too.
 constexpr double largest_log_p0 = 1e60;
 
-/// A field of a CSV file (RFC 4180).
-std::string quoted(const std::string& text) {
-  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
-  std::string field = "\"";
-  for (const char c : text) field += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return field + '"';
-}
-
 /// Numbers as JSON writes them: the shortest decimal that reads back as the same.
 std::string number_text(double value) { return nlohmann::json(value).dump(); }
 
@@ -133,7 +125,7 @@ void add_figures(const std::string& prompt, const nlohmann::ordered_json& report
                  std::string& csv) {
   const auto add = [&](const char* part, const std::string& number, const std::string& figure,
                        const nlohmann::ordered_json& value) {
-    csv += quoted(prompt) + ',' + part + ',' + number + ',' + figure + ',' + value.dump() + '\n';
+    csv += csv_field(prompt) + ',' + part + ',' + number + ',' + figure + ',' + value.dump() + '\n';
   };
   for (const auto& [name, value] : report.items())
     if (value.is_number()) add("run", "", name, value);
@@ -189,13 +181,20 @@ RunTraces read_traces(const std::filesystem::path& folder,
   return traces;
 }
 
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
+  std::string field = "\"";
+  for (const char c : text) field += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return field + '"';
+}
+
 std::string rounds_csv_header() {
   return "prompt,sample,stage,round,rung,power,replica,length,log_p0,confidence\n";
 }
 
 std::string rounds_csv_lines(const SamplingSettings& settings, const RoundTrace& trace) {
   const auto& id = settings.prompts.at(trace.prompt).id;
-  const std::string before = quoted(id.value_or("")) + ',' + std::to_string(trace.sample) + ',' +
+  const std::string before = csv_field(id.value_or("")) + ',' + std::to_string(trace.sample) + ',' +
                              std::to_string(trace.stage) + ',' + std::to_string(trace.round) + ',';
   std::string lines;
   for (std::size_t k = 0; k < settings.powers.size(); ++k)

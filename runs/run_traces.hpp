@@ -41,6 +41,9 @@ struct RunTraces {
 RunTraces read_traces(const std::filesystem::path& folder,
                       const std::function<void(const RoundTrace&)>& take);
 
+/// A text as a field of a CSV file (RFC 4180).
+std::string csv_field(const std::string& text);
+
 /// The header of rounds.csv, and the lines of one round: one for each rung.
 std::string rounds_csv_header();
 std::string rounds_csv_lines(const SamplingSettings& settings, const RoundTrace& trace);

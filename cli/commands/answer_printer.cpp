@@ -2,6 +2,7 @@
 
 #include <iostream>
 
+#include "cli/commands/diagnostics_table.hpp"
 #include "cli/commands/run_advice.hpp"
 #include "cli/commands/summary_table.hpp"
 #include "cli/terminal/interruption.hpp"
@@ -42,8 +43,10 @@ void AnswerPrinter::print(const gpu::SampledAnswer& sampled) {
   std::cout.flush();
 }
 
-void AnswerPrinter::end(const nlohmann::ordered_json& summary,
-                        const nlohmann::ordered_json& speed) {
+void AnswerPrinter::end(const nlohmann::ordered_json& summary, const nlohmann::ordered_json& speed,
+                        const std::filesystem::path& folder) {
+  std::vector<gpu::RungDiagnostics> chains;
+  if (summary_ && !folder.empty() && settings_.particles == 0) chains = gpu::diagnose_run(folder);
   const WholeLines whole;
   line_.clear();
   begin();
@@ -51,9 +54,13 @@ void AnswerPrinter::end(const nlohmann::ordered_json& summary,
     std::cout << "\n],\"summary\":" << summary.dump();
     // Asked for by name: what the same seed prints is else the same, every time.
     if (summary_) std::cout << ",\"speed\":" << speed.dump();
+    if (!chains.empty())
+      std::cout << ",\"diagnostics\":" << diagnostics_json(settings_, chains).dump();
     std::cout << "}\n";
   } else if (summary_) {
-    std::cout << '\n' << summary_table(summary) << run_advice(summary) << speed_lines(speed);
+    std::cout << '\n'
+              << summary_table(summary) << diagnostics_table(chains) << run_advice(summary, chains)
+              << speed_lines(speed);
   }
   std::cout.flush();
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "cli/terminal/progress_line.hpp"
@@ -16,8 +17,10 @@ class AnswerPrinter {
       : settings_(settings), json_(json), summary_(summary), line_(line) {}
 
   void print(const gpu::SampledAnswer& sampled);
-  /// speed: of the process; null if it drew nothing.
-  void end(const nlohmann::ordered_json& summary, const nlohmann::ordered_json& speed = nullptr);
+  /// speed: of the process; null if it drew nothing. folder: of the run, whose chains are judged;
+  /// empty if there is none.
+  void end(const nlohmann::ordered_json& summary, const nlohmann::ordered_json& speed,
+           const std::filesystem::path& folder);
 
  private:
   void begin();

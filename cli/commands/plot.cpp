@@ -10,6 +10,7 @@
 #include "cli/commands/command.hpp"
 #include "cli/terminal/option_values.hpp"
 #include "lab/drawing/run_plot.hpp"
+#include "runs/run_diagnostics.hpp"
 #include "runs/run_speed.hpp"
 
 namespace tempera::cli {
@@ -64,8 +65,11 @@ void run_plot(const PlotOptions& options) {
   std::vector<gpu::RoundTrace> traces;
   std::string rounds = gpu::rounds_csv_header();
   std::vector<gpu::RoundTrace> all;
-  const gpu::RunTraces read =
-      gpu::read_traces(run, [&](const gpu::RoundTrace& trace) { all.push_back(trace); });
+  gpu::ChainCollector chains;
+  const gpu::RunTraces read = gpu::read_traces(run, [&](const gpu::RoundTrace& trace) {
+    all.push_back(trace);
+    chains.take(trace);
+  });
   const std::size_t prompt = prompt_of(read.settings, options);
   for (const gpu::RoundTrace& trace : all) {
     if (trace.prompt == prompt && trace.sample == options.sample) traces.push_back(trace);
@@ -83,12 +87,18 @@ void run_plot(const PlotOptions& options) {
       options.out.empty() ? run / "plot.svg" : std::filesystem::path(options.out);
   nlohmann::ordered_json written{{"svg", picture.string()}};
   Disk& disk = Disk::real();
-  disk.replace(picture, gpu::run_plot(read, traces, title));
+  const std::vector<gpu::RungDiagnostics> figures = chains.diagnose();
+  std::vector<gpu::RungDiagnostics> of_prompt;
+  for (const auto& at : figures)
+    if (at.prompt == prompt) of_prompt.push_back(at);
+  disk.replace(picture, gpu::run_plot(read, traces, of_prompt, title));
   if (!options.csv.empty()) {
     const std::filesystem::path tables = options.csv;
     if (!is_there(tables)) disk.make_folder(tables);
     disk.replace(tables / "rounds.csv", rounds);
     written["rounds"] = (tables / "rounds.csv").string();
+    disk.replace(tables / "diagnostics.csv", gpu::diagnostics_csv(read.settings, figures));
+    written["diagnostics"] = (tables / "diagnostics.csv").string();
     if (is_there(run / "summary.json")) {
       const auto speed = speed_of(run);
       const auto summary = read_json(run / "summary.json");
@@ -119,14 +129,16 @@ void add_plot(CLI::App& app) {
   add_text(*command, "--out", options->out, "FILE",
            "The picture (default: plot.svg in the folder)");
   add_text(*command, "--csv", options->csv, "FOLDER",
-           "Also write rounds.csv there, one line for each round and rung, and of a finished run "
-           "figures.csv, every number of its summary");
+           "Also write rounds.csv there, one line for each round and rung, diagnostics.csv, the "
+           "effective sample sizes and R-hat of each rung, and of a finished run figures.csv, "
+           "every number of its summary");
   add_text(*command, "--id", options->id, "ID",
            "The prompt whose sample is drawn (default: the first)");
   add_whole_number(*command, "--sample", options->sample, {0, gpu::addressable_samples - 1},
                    "The sample of that prompt, from 0" + default_text(options->sample));
-  command->add_flag("--json", options->json,
-                    "Print the files that were written as {\"svg\", \"rounds\", \"figures\"}");
+  command->add_flag(
+      "--json", options->json,
+      "Print the files that were written as {\"svg\", \"rounds\", \"diagnostics\", \"figures\"}");
   command->footer(plot_examples);
   command->callback([=] {
     require(*run, "give the run folder: tempera plot RUN");

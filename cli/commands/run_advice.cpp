@@ -1,5 +1,6 @@
 #include "cli/commands/run_advice.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
@@ -13,6 +14,9 @@ constexpr double few_moves = 0.02;
 /// Trips vary less than a Poisson number. Of one with this mean, half or fewer are seen in one case
 /// of forty.
 constexpr double enough_trips = 16.0;
+/// The share by which the spread of all draws may exceed that within a chain (Gelman and Rubin,
+/// 1992).
+constexpr double most_r_hat = 1.1;
 
 /// Sentences, and the advice among them.
 class Advice {
@@ -99,14 +103,31 @@ void judge_moves(const nlohmann::ordered_json& rungs, Advice& advice) {
     advice.change("lower its power, or restart later positions more often (--restart-weights)");
 }
 
+/// The last rung's chains of each prompt, if there are two to compare.
+void judge_chains(const std::vector<gpu::RungDiagnostics>& chains, Advice& advice) {
+  double worst = 0.0;
+  for (const auto& at : chains) {
+    const bool is_last = at.rung == chains.back().rung;
+    if (!is_last || at.chains < 2) continue;
+    for (const auto* figures : {&at.log_p0, &at.length})
+      worst = std::max(worst, figures->r_hat.value_or(0.0));
+  }
+  if (worst == 0.0) return;
+  advice.say("the answers of a prompt mixed in the last rung up to an R-hat of %.3g", worst);
+  if (worst > most_r_hat)
+    advice.change("the chains still differ; give more --rounds, or see tempera certify-run");
+}
+
 }  // namespace
 
-std::string run_advice(const nlohmann::ordered_json& summary) {
+std::string run_advice(const nlohmann::ordered_json& summary,
+                       const std::vector<gpu::RungDiagnostics>& chains) {
   Advice advice;
   judge_length(summary, advice);
   if (!summary.at("edges").empty() && judge_edges(summary.at("edges"), advice))
     judge_trips(summary, advice);
   judge_moves(summary.at("rungs"), advice);
+  judge_chains(chains, advice);
   return advice.text();
 }
 

@@ -137,7 +137,8 @@ void print_finished(const gpu::RunFolder& folder, const SampleOptions& options,
                     const std::function<void(const gpu::SampledAnswer&)>& print) {
   gpu::for_each_answer(folder, options.settings, print);
   const gpu::RunSpeed speed = folder.speed_or_none(say_unread_speed);
-  printer.end(folder.summary(), speed.processes == 0 ? nlohmann::ordered_json() : speed.to_json());
+  printer.end(folder.summary(), speed.processes == 0 ? nlohmann::ordered_json() : speed.to_json(),
+              folder.path());
 }
 
 /// The model on each device that shares the work, or on the one that there is.
@@ -239,7 +240,7 @@ bool draw(SampleOptions options, const std::vector<gpu::Device>& devices, Sample
     line.clear();
     end_interrupted();
   }
-  printer.end(job.summary(), job.speed());
+  printer.end(job.summary(), job.speed(), folder == nullptr ? "" : folder->path());
   return is_any_lost;
 }
 

@@ -10,6 +10,7 @@ namespace {
 
 constexpr double picture_width = 960.0;
 constexpr double picture_height = 1010.0;
+constexpr double line_height = 18.0;
 constexpr Panel index_panel{90.0, 80.0, 740.0, 230.0};
 constexpr Panel acceptance_panel{90.0, 400.0, 740.0, 190.0};
 constexpr Panel log_p0_panel{90.0, 690.0, 740.0, 250.0};
@@ -123,15 +124,47 @@ void draw_log_p0(Picture& picture, const RunTraces& run, std::span<const RoundTr
   }
 }
 
+void draw_diagnostics(Picture& picture, std::span<const RungDiagnostics> chains) {
+  double y = picture_height;
+  const auto cell = [&](double x, const std::string& words) { picture.text(x, y, words, "end"); };
+  const auto figures = [&](double left, const ChainFigures& found) {
+    cell(left + 80.0, in_decimal(found.ess_bulk, "%.4g"));
+    cell(left + 150.0, in_decimal(found.ess_tail, "%.4g"));
+    cell(left + 220.0, found.r_hat ? in_decimal(*found.r_hat, "%.4g") : "-");
+    cell(left + 300.0, in_decimal(found.mcse, "%.3g"));
+  };
+  const auto heading = [&](double left, const char* quantity) {
+    cell(left + 80.0, std::string(quantity) + ": ESS");
+    cell(left + 150.0, "tail");
+    cell(left + 220.0, "R-hat");
+    cell(left + 300.0, "MC error");
+  };
+  picture.text(log_p0_panel.left, y,
+               "Mixing of the last stage's records, " + std::to_string(chains.front().chains) +
+                   " answers of this prompt");
+  y += line_height;
+  cell(log_p0_panel.left + 40.0, "rung");
+  heading(log_p0_panel.left + 70.0, "log p0");
+  heading(log_p0_panel.left + 410.0, "length");
+  for (const RungDiagnostics& at : chains) {
+    y += line_height;
+    cell(log_p0_panel.left + 40.0, std::to_string(at.rung));
+    figures(log_p0_panel.left + 70.0, at.log_p0);
+    figures(log_p0_panel.left + 410.0, at.length);
+  }
+}
+
 }  // namespace
 
 std::string run_plot(const RunTraces& run, std::span<const RoundTrace> sample,
-                     const std::string& title) {
-  Picture picture(picture_width, picture_height, title, on_white());
+                     std::span<const RungDiagnostics> chains, const std::string& title) {
+  const double lines = chains.empty() ? 0.0 : static_cast<double>(chains.size() + 2);
+  Picture picture(picture_width, picture_height + lines * line_height, title, on_white());
   picture.text(picture_width / 2.0, 30.0, title, "middle", "font-size=\"17\" font-weight=\"bold\"");
   draw_index_process(picture, run, sample);
   draw_acceptances(picture, run);
   draw_log_p0(picture, run, sample);
+  if (!chains.empty()) draw_diagnostics(picture, chains);
   return picture.end();
 }
 

@@ -27,13 +27,13 @@ ordered_json good_run() {
 std::string advice_on(const std::function<void(ordered_json&)>& edit) {
   ordered_json summary = good_run();
   edit(summary);
-  return tempera::cli::run_advice(summary);
+  return tempera::cli::run_advice(summary, {});
 }
 
 }  // namespace
 
 TEST_CASE("a good run is said to be one, with its figures") {
-  const std::string said = tempera::cli::run_advice(good_run());
+  const std::string said = tempera::cli::run_advice(good_run(), {});
   CHECK(said ==
         "how good the run was: nothing to change\n"
         "  no answer was cut: each ended before the horizon\n"
@@ -71,6 +71,30 @@ TEST_CASE("each weakness of a run has a line of advice") {
                run["round_trips_expected"] = 4.0;
              }),
              Catch::Contains("nothing to change"));
+}
+
+TEST_CASE("chains of the last rung that differ have a line of advice, alone and others have none") {
+  using tempera::gpu::RungDiagnostics;
+  const auto chains = [](double last, double first, std::size_t count) {
+    std::vector<RungDiagnostics> found(4);
+    for (std::size_t i = 0; i < 4; ++i) {
+      found[i].prompt = i / 2;
+      found[i].rung = 1 + i % 2;
+      found[i].chains = count;
+      found[i].log_p0.r_hat = i % 2 == 1 ? 1.0 : first;
+    }
+    found[1].length.r_hat = last;
+    return found;
+  };
+  const auto said = [](const std::vector<RungDiagnostics>& found) {
+    return tempera::cli::run_advice(good_run(), found);
+  };
+  CHECK_THAT(
+      said(chains(1.25, 1.0, 2)),
+      Catch::Contains("in the last rung up to an R-hat of 1.25\n  -> the chains still differ"));
+  CHECK_THAT(said(chains(1.1, 3.0, 2)),
+             Catch::Contains("R-hat of 1.1\n") && Catch::Contains("nothing to change"));
+  CHECK(said(chains(1.25, 1.0, 1)) == said({}));
 }
 
 TEST_CASE("every sampler's summary says how good the run was") {

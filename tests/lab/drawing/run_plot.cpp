@@ -69,7 +69,7 @@ void plot(const std::filesystem::path& run) {
   const RunTraces traces =
       read_traces(run, [&](const RoundTrace& trace) { rounds.push_back(trace); });
   for (const RoundTrace& round : rounds) rounds_csv_lines(traces.settings, round);
-  if (!rounds.empty()) run_plot(traces, rounds, "fuzzed");
+  if (!rounds.empty()) run_plot(traces, rounds, {}, "fuzzed");
 }
 
 }  // namespace
@@ -83,13 +83,18 @@ TEST_CASE("the picture has a line for each replica and rung and a bar for each a
     if (trace.prompt == 1 && trace.sample == 1) sample.push_back(trace);
   });
   REQUIRE(sample.size() == 10);
-  const std::string svg = run_plot(run, sample, "a < b & \"c\"");
+  const ChainFigures figures{-7.25, 1, 0.125, 34.5, 21.5, 1.0625};
+  const std::vector<RungDiagnostics> chains{{1, 1, 6, 9, figures, {3, 0, 0, 54, 54, {}}},
+                                            {1, 2, 6, 9, figures, figures}};
+  const std::string svg = run_plot(run, sample, chains, "a < b & \"c\"");
   CHECK(occurrences(svg, "<polyline") == 6);
   CHECK(occurrences(svg, "<rect") == 1 + 3 + 2);
   CHECK(occurrences(svg, "replica ") == 3);
   CHECK(occurrences(svg, "a &lt; b &amp; &quot;c&quot;") == 2);
-  for (const char* words : {"Index process", "Acceptance", "Log-likelihood", "rung (power)",
-                            "share accepted", "log p0(x) in nats", "block extensions and rounds"})
+  for (const char* words :
+       {"Index process", "Acceptance", "Log-likelihood", "rung (power)", "share accepted",
+        "log p0(x) in nats", "block extensions and rounds", "6 answers of this prompt",
+        "log p0: ESS", ">34.5<", ">21.5<", ">1.062<", ">0.125<", ">54<", ">-<"})
     CHECK(svg.find(words) != std::string::npos);
   CHECK(svg.find("nan") == std::string::npos);
   CHECK(svg.find("inf") == std::string::npos);
@@ -104,7 +109,7 @@ TEST_CASE("the picture has a line for each replica and rung and a bar for each a
   single.moves = {{0, 0}};
   single.swaps.clear();
   const RoundTrace only{0, 0, 1, 0, {1}, {3}, {-4.0}, {}};
-  CHECK(run_plot(single, std::span(&only, 1), "").find("nan") == std::string::npos);
+  CHECK(run_plot(single, std::span(&only, 1), {}, "").find("nan") == std::string::npos);
 }
 
 TEST_CASE("every run folder is plotted or refused, whatever its files hold", "[fuzz]") {

@@ -1,4 +1,5 @@
 """Figures of MCMC against naive recomputations; test_arviz.py compares them with arviz."""
+import csv
 import json
 import math
 import statistics
@@ -167,6 +168,35 @@ def test_a_run_gives_the_figures_of_its_events(tmp_path, ladder):
     lines = (tmp_path / "run/events.jsonl").read_text().splitlines(keepends=True)
     (tmp_path / "run/events.jsonl").write_text("".join(lines[:-2]))
     assert {row.chains for row in run.diagnostics()} == {2}
+
+
+def test_the_command_gives_the_same_figures(tmp_path):
+    (tmp_path / "prompts.jsonl").write_text('{"id": "a, \\"b\\"", "prompt": "4+7?"}\n{"id": "c", "prompt": "3+8+6?"}\n')
+    flags = ["--powers", "1,2,4", "--horizon", "28", "--block", "4", "--rounds", "30", "--samples", "4", "--seed", "4"]
+    said = command("sample", "--model", WORKED_SUM, "--prompts", tmp_path / "prompts.jsonl", *flags, "--out", tmp_path / "run", "--json", "--summary")
+    command("plot", tmp_path / "run", "--csv", tmp_path / "tables")
+    with open(tmp_path / "tables/diagnostics.csv", newline="") as file:
+        lines = {(line["prompt"], int(line["rung"]), line["quantity"]): line for line in csv.DictReader(file)}
+    printed = {(row["id"], row["rung"], quantity): {**row, **row[quantity]}
+               for row in json.loads(said)["diagnostics"] for quantity in ("log_p0", "length")}  # fmt: skip
+    rows = tempera.RunFolder(tmp_path / "run").diagnostics()
+    assert len(rows) == len(lines) == len(printed) == 12 and {row.draws for row in rows} == {30}
+    for row in rows:
+        for found in (lines[row.id, row.rung, row.quantity], printed[row.id, row.rung, row.quantity]):
+            assert (int(found["chains"]), int(found["draws"])) == (row.chains, row.draws)
+            for name in ("mean", "sd", "mcse", "ess_bulk", "ess_tail", "r_hat"):
+                assert float(found[name]) == pytest.approx(getattr(row, name), rel=1e-9), (row, name)
+    # Of two prompts the table has the worst of each rung.
+    table = command("sample", "--resume", tmp_path / "run", "--summary")
+    for rung in (1, 2, 3):
+        of_rung = [row for row in rows if row.rung == rung]
+        shown = next(line for line in table.split("R-hat  MC error", 1)[1].splitlines() if line.split()[:1] == [str(rung)]).split()
+        for place, quantity in ((1, "log_p0"), (5, "length")):
+            chains = [row for row in of_rung if row.quantity == quantity]
+            worst = (min(c.ess_bulk for c in chains), min(c.ess_tail for c in chains), max(c.r_hat for c in chains), max(c.mcse for c in chains))
+            for figure, value, digits in zip(shown[place:], worst, (4, 4, 4, 3)):
+                assert float(figure) == pytest.approx(value, rel=0.51 * 10 ** (1 - digits)), (rung, quantity)
+    assert "the worst of 2 prompts" in table
 
 
 def test_wrong_values_are_told():

@@ -108,7 +108,7 @@ def test_mixing_is_that_of_the_command(four_state):
     assert alone == exact.Mixing(None, None, None, None, None, None, None)
     still = exact.Cut(("a",), Fraction(1, 2), Fraction(0))
     assert still.steps_at_least() is None and exact.Cut(("a",), Fraction(1, 2), Fraction(1, 2)).steps_at_least("3/4") == 0
-    with pytest.raises(tempera.BadInput, match="^within: is 1: give a distance"):
+    with pytest.raises(tempera.BadInput, match="^within: is 1; give a distance"):
         four_state.mixing(2, [2], within=1)
 
 
