@@ -113,7 +113,7 @@ void judge_chains(const std::vector<gpu::RungDiagnostics>& chains, Advice& advic
       worst = std::max(worst, figures->r_hat.value_or(0.0));
   }
   if (worst == 0.0) return;
-  advice.say("the answers of a prompt mixed in the last rung up to an R-hat of %.3g", worst);
+  advice.say("the chains of the last rung have an R-hat of %.3g", worst);
   if (worst > most_r_hat)
     advice.change("the chains still differ; give more --rounds, or see tempera certify-run");
 }

@@ -29,7 +29,10 @@ TEST_CASE("plot writes the picture and the tables of a run folder") {
   const json written = json::parse(run_command("plot " + run + " --id y --sample 1 --json --csv " +
                                                tables + " --out " + (folder / "y.svg").string())
                                        .out);
-  CHECK(written.size() == 3);
+  CHECK(written.size() == 4);
+  CHECK_THAT(bytes_of(written["diagnostics"]),
+             Catch::StartsWith(
+                 "prompt,rung,quantity,chains,draws,mean,sd,mcse,ess_bulk,ess_tail,r_hat\n"));
   CHECK_THAT(bytes_of(written["svg"]), Catch::Contains("prompt y, sample 1"));
   CHECK_THAT(
       bytes_of(tables + "/rounds.csv"),

@@ -91,7 +91,8 @@ TEST_CASE("chains of the last rung that differ have a line of advice, alone and 
   };
   CHECK_THAT(
       said(chains(1.25, 1.0, 2)),
-      Catch::Contains("in the last rung up to an R-hat of 1.25\n  -> the chains still differ"));
+      Catch::Contains(
+          "the chains of the last rung have an R-hat of 1.25\n  -> the chains still differ"));
   CHECK_THAT(said(chains(1.1, 3.0, 2)),
              Catch::Contains("R-hat of 1.1\n") && Catch::Contains("nothing to change"));
   CHECK(said(chains(1.25, 1.0, 1)) == said({}));
