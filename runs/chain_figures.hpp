@@ -9,9 +9,9 @@ namespace tempera::gpu {
 /// The fewest draws of a chain that can be split in two halves with a variance each.
 inline constexpr std::size_t fewest_draws = 4;
 
-/// What users of Markov chain Monte Carlo ask of a quantity's chains, as Vehtari, Gelman, Simpson,
-/// Carpenter and Bürkner define it (Bayesian Analysis 16, 2021). tempera.diagnostics in Python has
-/// the same figures, by other code.
+/// The figures by which users of Markov chain Monte Carlo judge a quantity's chains, as Vehtari,
+/// Gelman, Simpson, Carpenter and Bürkner define it (Bayesian Analysis 16, 2021).
+/// tempera.diagnostics in Python has the same figures, by other code.
 struct ChainFigures {
   double mean = 0;
   double sd = 0;

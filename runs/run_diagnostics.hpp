@@ -22,7 +22,7 @@ struct RungDiagnostics {
   ChainFigures length;
 };
 
-/// Collects the rounds of a run, of which it keeps log p0 and length of those of the last stage.
+/// Collects log p0 and length of the records after the rounds of a run's last stage.
 class ChainCollector {
  public:
   void take(const RoundTrace& trace);

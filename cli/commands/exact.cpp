@@ -76,7 +76,7 @@ void print(const nlohmann::ordered_json& json) { std::cout << json.dump() << '\n
 /// The distance at which a chain counts as mixed where --mixing does not say.
 const reference::Rational usual_distance(1, 4);
 
-/// What --gap, --mixing and --cuts ask for; nothing if none is given.
+/// The answer to --gap, --mixing and --cuts; nothing if none is given.
 std::optional<reference::MixingReport> mixing_of(const ExactFlags& flags,
                                                  const reference::FiniteModel& model,
                                                  const reference::Ladder& ladder,

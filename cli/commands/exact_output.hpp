@@ -27,7 +27,7 @@ struct JointHeading {
   std::string schedule;  ///< adj or deo
 };
 
-/// What a report on mixing is about.
+/// The subject of a report on mixing.
 struct MixingHeading {
   bool is_joint;
   reference::Rational within;  ///< ε of the mixing time, and of a cut's bound on it

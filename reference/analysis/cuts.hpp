@@ -7,7 +7,7 @@
 
 namespace tempera::reference {
 
-/// The most classes of states of which every cut is looked at: 2,047 cuts.
+/// Up to so many classes of states every cut is looked at, 2,047 of them.
 inline constexpr std::size_t all_cuts_limit = 12;
 
 /// How much a chain at equilibrium moves between classes of states in one step.
@@ -19,8 +19,8 @@ struct ClassFlows {
 /// The flows of a chain whose `apply` carries a law, between classes numbered from 0.
 /// class_of: of each state.
 template <class Chain>
-ClassFlows flows_between(const Chain& chain, const Law& target, const std::vector<std::size_t>& class_of,
-                    std::size_t classes) {
+ClassFlows flows_between(const Chain& chain, const Law& target,
+                         const std::vector<std::size_t>& class_of, std::size_t classes) {
   ClassFlows flows{Law(classes), Matrix(classes, classes)};
   for (std::size_t a = 0; a < classes; ++a) {
     Law inside(target.size());

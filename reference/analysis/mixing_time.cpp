@@ -34,8 +34,8 @@ class Distances {
     for (const Rational& mass : target) masses_.push_back(mass.convert_to<double>());
   }
 
-  /// Whether the distance from every start is at most ε after `steps`, of which `power` is what
-  /// floating point has of P^steps.
+  /// True if the distance from every start is at most ε after `steps`. power: P^steps in floating
+  /// point.
   bool are_within(const Doubles& power, std::size_t steps) const {
     std::vector<std::size_t> open;
     for (std::size_t x = 0; x < size_; ++x) {

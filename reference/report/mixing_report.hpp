@@ -15,7 +15,7 @@ inline constexpr std::size_t gap_states_limit = 512;
 /// The most states between whose classes flows are computed.
 inline constexpr std::size_t cut_states_limit = 65'536;
 
-/// What is asked of how fast a chain forgets its start.
+/// A question about how fast a chain forgets its start.
 struct MixingQuestion {
   bool gap = false;
   std::optional<Rational> within;  ///< ε of the mixing time
@@ -30,9 +30,9 @@ struct NamedCut {
 
 /// How fast a chain forgets its start. The chain is L_k for a ladder of one rung, R C, or R O R E.
 struct MixingReport {
-  /// Of one rung λ_2 of L_k; of the joint chain P the second largest eigenvalue of its
-  /// multiplicative reversibilisation P P*, P*(x, y) = Π(y) P(y, x) / Π(x). With λ for the latter,
-  /// TV(δ_x P^N, Π)² <= λ^N (1/Π(x) - 1) / 4 (Fill 1991).
+  /// λ_2 of L_k, or the second largest eigenvalue λ of the multiplicative reversibilisation P P* of
+  /// the joint chain P, P*(x, y) = Π(y) P(y, x) / Π(x): TV(δ_x P^N, Π)² <= λ^N (1/Π(x) - 1) / 4
+  /// (Fill 1991).
   std::optional<Bracket> second;
   std::optional<MixingTime> time;
   std::string worst_start;  ///< the state of `time`, records joined by '|'

@@ -16,7 +16,7 @@ RoundTrace trace_of(std::size_t prompt, std::size_t sample, std::size_t stage, s
 
 }  // namespace
 
-// The figures of arviz 0.22 for these draws, some of which are equal.
+// By arviz 0.22; some draws are equal.
 TEST_CASE("the figures of two chains are those of arviz") {
   const ChainFigures figures =
       figures_of({{-3, -1, -1, -2, -5, -4, -4}, {-2, -2, -6, -1, -3, -3, -7}});

@@ -186,7 +186,7 @@ def test_the_command_gives_the_same_figures(tmp_path):
             assert (int(found["chains"]), int(found["draws"])) == (row.chains, row.draws)
             for name in ("mean", "sd", "mcse", "ess_bulk", "ess_tail", "r_hat"):
                 assert float(found[name]) == pytest.approx(getattr(row, name), rel=1e-9), (row, name)
-    # Of two prompts the table has the worst of each rung.
+    # The table has the worse of the two prompts for each rung.
     table = command("sample", "--resume", tmp_path / "run", "--summary")
     for rung in (1, 2, 3):
         of_rung = [row for row in rows if row.rung == rung]
