@@ -120,6 +120,16 @@ TEST_CASE("what has no effect, no range or no name is refused by its name", "[se
   refused(endless, {"stop"}, {"--stop"});
 }
 
+TEST_CASE("a limit of tokens is taken from the horizon on", "[session]") {
+  SamplerWish wish;
+  wish.sampler = "exact-rejection";
+  wish.horizon = 9;
+  wish.most_tokens = 9;
+  CHECK(resolve_sampler(wish).most_tokens == 9);
+  wish.most_tokens = 8;
+  require_bad_input([&] { resolve_sampler(wish); }, {"most tokens", "8", "9", "horizon"});
+}
+
 TEST_CASE("a request has the prompt's tokens, its number and the horizon that fits", "[session]") {
   const OpenedModel& model = worked_sum();
   const std::vector<TokenId> tokens = model.encode("3+9+2?", "prompt");

@@ -557,6 +557,7 @@ TEST_CASE("rounds that the model no longer gives are dropped, and their line is 
   const Batch batch = *machine->batches.find(id);
   CHECK(batch.completed == 1);
   CHECK(batch.failed == 0);
+  CHECK(machine->counters.refused == 0);  // which are requests of clients
   const json body =
       json::parse(machine->batches.files().content(batch.output_file))["response"]["body"];
   CHECK(body["choices"] == whole["choices"]);
@@ -740,6 +741,57 @@ TEST_CASE("a shard that has ended without all of its answers is not taken", "[se
   CHECK_THAT(machine->batches.find(id)->errors[0].message,
              Catch::Contains("does not answer all lines of its shard"));
   CHECK_FALSE(machine->batches.find(id)->is_over());
+}
+
+TEST_CASE("a batch that is cancelled before its turn ends alone", "[serve]") {
+  const test::TemporaryFolder folder;
+  auto machine = machine_of(*versions()[0], folder);
+  const std::string drawn = make_batch(*machine, {body_of(40)}).id;
+  const std::string waits = make_batch(*machine, {body_of(40)}).id;
+  while (machine->session.totals().decode_tokens == 0) go_on(*machine, 1);
+  machine->batches.cancel(waits);
+  for (const std::string& id : {waits, drawn})
+    for (int steps = 0; !machine->batches.find(id)->is_over(); ++steps) {
+      REQUIRE(steps < 4000);
+      go_on(*machine, 1);
+    }
+  CHECK(machine->batches.find(waits)->status == "cancelled");
+  CHECK(machine->batches.find(waits)->completed == 0);
+  CHECK(machine->batches.find(drawn)->status == "completed");
+  CHECK(machine->batches.find(drawn)->completed == 1);
+}
+
+// The answers of the second are taken and written, and taken once more by the next process.
+TEST_CASE("answers that a shard has taken before a restart count once", "[serve]") {
+  const test::TemporaryFolder folder;
+  const auto shard = [&](std::size_t number) {
+    return std::make_unique<Machine>(*versions()[0], folder / "kept", SIZE_MAX, std::size_t{1},
+                                     gpu::Shard{number, 3});
+  };
+  auto first = shard(1);
+  const std::string id = make_batch(*first, {body_of(1), body_of(1), body_of(1)}).id;
+  const auto second = shard(2);
+  const auto samples = folder / "kept" / "batches" / id / "samples.jsonl";
+  const auto written = [&] {
+    const std::string text = read_whole(samples);
+    return std::count(text.begin(), text.end(), '\n');
+  };
+  for (int steps = 0; written() < 2; ++steps) {
+    REQUIRE(steps < 4000);
+    go_on(*first, 1);
+    go_on(*second, 1);
+  }
+  first.reset();
+  first = shard(1);
+  for (int steps = 0; steps < 5; ++steps) go_on(*first, 1);
+  const auto third = shard(3);
+  for (int steps = 0; !first->batches.find(id)->is_over(); ++steps) {
+    REQUIRE(steps < 4000);
+    go_on(*third, 1);
+    go_on(*first, 1);
+  }
+  CHECK(first->batches.find(id)->completed == 3);
+  CHECK(written() == 3);
 }
 
 TEST_CASE("a cancelled batch has all that was answered, also what waited for earlier lines",
