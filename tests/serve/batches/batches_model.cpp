@@ -743,6 +743,38 @@ TEST_CASE("a shard that has ended without all of its answers is not taken", "[se
   CHECK_FALSE(machine->batches.find(id)->is_over());
 }
 
+TEST_CASE("the times of a batch are seconds since 1970, and null for what has not been",
+          "[serve]") {
+  const test::TemporaryFolder folder;
+  auto machine = machine_of(*versions()[0], folder);
+  const std::set<std::string> ends{"finalizing_at", "completed_at",  "failed_at",
+                                   "expired_at",    "cancelling_at", "cancelled_at"};
+  const auto check = [&](const std::string& id, const std::set<std::string>& there) {
+    const json shown = to_json(*machine->batches.find(id));
+    const auto created = shown["created_at"].get<std::int64_t>();
+    CHECK(std::abs(now() - created) < 3600);
+    CHECK(shown["expires_at"] == created + 24 * 60 * 60);
+    if (shown["status"] == "failed")
+      CHECK(shown["in_progress_at"].is_null());
+    else
+      CHECK(shown["in_progress_at"] == created);
+    for (const std::string& end : ends) {
+      CAPTURE(end);
+      REQUIRE(shown[end].is_null() == !there.contains(end));
+      if (there.contains(end)) CHECK(shown[end].get<std::int64_t>() >= created);
+    }
+  };
+  const std::string drawn = make_batch(*machine, {body_of(1)}).id;
+  check(drawn, {});
+  const std::string wrong = make_batch(*machine, {}).id;
+  check(wrong, {"failed_at"});
+  const std::string dropped = make_batch(*machine, {body_of(1)}).id;
+  machine->batches.cancel(dropped);
+  while (!machine->batches.find(drawn)->is_over()) go_on(*machine, 1);
+  check(dropped, {"cancelling_at", "cancelled_at"});
+  check(drawn, {"finalizing_at", "completed_at"});
+}
+
 TEST_CASE("a batch that is cancelled before its turn ends alone", "[serve]") {
   const test::TemporaryFolder folder;
   auto machine = machine_of(*versions()[0], folder);
