@@ -120,7 +120,7 @@ TEST_CASE("nothing is heard of a request that was cancelled, and the others keep
   session.step();
   session.cancel(gone);
   hears.of.clear();
-  session.cancel(gone + 100);  // which nobody has
+  session.cancel(gone + 100);  // of no request
   while (session.step()) {
   }
   const std::vector<Answer> alone = sample(model, tempered(8));

@@ -175,7 +175,7 @@ TEST_CASE("a state that the target gives nothing need not be reached") {
   };
   const reference::Law law = judged.law();
   CHECK(of_rows({law, law, law}).sound());
-  // What it does give something must be, from everywhere: here neither reaches the other.
+  // One that it gives something must be, from everywhere: here neither reaches the other.
   const reference::Law one{1, 0, 0}, other{0, 0, 1};
   CHECK_FALSE(of_rows({one, law, other}).irreducible);
   CHECK_FALSE(of_rows({one, one, law}).irreducible);
