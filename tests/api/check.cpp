@@ -388,6 +388,16 @@ TEST_CASE("a verdict's matrix is that of the kernel, and its fault the smallest"
   CHECK_FALSE(judge(wrong, failure.judged).sound());
 }
 
+TEST_CASE("the distance of two laws is half of all differences") {
+  const auto of_12 = [](int twelfths) { return Fraction(twelfths) / Fraction(12); };
+  const Law one{{{0}, of_12(6)}, {{1}, of_12(4)}, {{2, 0}, of_12(2)}};
+  const Law other{{{0}, of_12(3)}, {{1}, of_12(4)}, {{3}, of_12(5)}};
+  CHECK(total_variation(one, other) == of_12((3 + 0 + 2 + 5) / 2));
+  CHECK(total_variation(other, one) == total_variation(one, other));
+  CHECK(total_variation(one, one) == Fraction(0));
+  CHECK(total_variation(one, {{{5}, Fraction(1)}}) == Fraction(1));
+}
+
 TEST_CASE("the default models are those of the command, and need no tree") {
   for (const std::size_t rungs : {1U, 2U, 3U}) {
     CAPTURE(rungs);

@@ -36,6 +36,27 @@ TEST_CASE("a run folder is made with its config and never overwritten") {
   CHECK(read_bytes(work / "file") == "mine");
 }
 
+/// Another process begins a run in the folder, just before this one has its lock, and ends.
+class RivalDisk final : public Disk {
+  int before(const char* operation, const std::filesystem::path& file) override {
+    if (operation == std::string("opened") && !std::exchange(has_begun_, true))
+      RunFolder::create(file.parent_path(), ordered_json{{"seed", 1}});
+    return 0;
+  }
+  bool has_begun_ = false;
+};
+
+TEST_CASE("of two that begin in one folder at once the second is refused") {
+  const test::TemporaryFolder work;
+  RivalDisk disk;
+  require_bad_input(
+      [&] {
+        RunFolder::create(work / "run", ordered_json{{"seed", 2}}, disk);
+      },
+      {file(work / "run") + ": exists already", "--resume"});
+  CHECK(RunFolder::open(work / "run").config() == json{{"seed", 1}});
+}
+
 TEST_CASE("a folder may be named with a slash after it, and inside folders still to be made") {
   const test::TemporaryFolder work;
   RunFolder::create(file(work / "slash") + "/", ordered_json{{"seed", 2}});

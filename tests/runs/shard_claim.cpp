@@ -465,6 +465,9 @@ TEST_CASE("launchers say which shard a process is") {
 
 TEST_CASE("a shard's text and folder name are read strictly") {
   CHECK(read_shard("3/8", "--shard") == Shard{3, 8});
+  CHECK(read_shard("1/1", "--shard") == Shard{1, 1});
+  const std::string last = std::to_string(most_shards);
+  CHECK(read_shard(last + "/" + last, "--shard") == Shard{most_shards, most_shards});
   for (const char* text :
        {"", "3", "0/8", "9/8", "03/8", "3/8 ", "-1/8", "3/65537", "a/b", "3/8/9"})
     require_bad_input([&] { read_shard(text, "--shard"); }, {"--shard", "I/N"});

@@ -1,3 +1,6 @@
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <set>
 
@@ -313,6 +316,65 @@ TEST_CASE("what does not belong together is refused, and what is missing is name
                      "merge with the program that drew the shards"});
   by_another.version = "1";
   merge_shards(run, work / "by the same", by_another);
+}
+
+TEST_CASE("shards of another number that begin at once see each other") {
+  const test::TemporaryFolder work;
+  const auto run = work / "run";
+  const Shard shard{1, 3};
+  ShardFolder folder(run, shard);
+  // The other one has made its folder, and nothing in it yet.
+  std::filesystem::create_directories(run / "shard-1-of-2");
+  require_bad_input([&] { folder.open(config_of_shard(dealt_settings(), shard)); },
+                    {"was dealt to 2 shards, and not to 3"});
+  CHECK_FALSE(std::filesystem::exists(run / "shard-1-of-3" / "config.json"));
+}
+
+TEST_CASE("of two merges at once the first gives the folder, and no other leaves anything") {
+  TableModel model = dealt_model();
+  const test::TemporaryFolder work;
+  const SamplingSettings settings = dealt_settings();
+  begin_run(model, settings, work / "whole");
+  const auto run = work / "run";
+  draw_shards(model, settings, run, 2);
+  int began[2], go_on[2];
+  REQUIRE(::pipe(began) == 0);
+  REQUIRE(::pipe(go_on) == 0);
+  char byte = 'x';
+  const pid_t child = ::fork();
+  if (child == 0) {
+    int code = 1;
+    try {
+      merge_shards(run, work / "merged", {.share_done = [&](double) {
+                     if (::write(began[1], &byte, 1) == 1) ::close(began[1]);
+                     if (::read(go_on[0], &byte, 1) == 1) ::close(go_on[0]);
+                   }});
+      code = 0;
+    } catch (const BadInput&) {
+      code = 2;
+    } catch (...) {
+    }
+    ::_exit(code);
+  }
+  REQUIRE(child > 0);
+  REQUIRE(::read(began[0], &byte, 1) == 1);
+  std::string fault;
+  try {
+    merge_shards(run, work / "merged");
+  } catch (const BadInput& error) {
+    fault = error.what();
+  }
+  CHECK(fault.empty());
+  CHECK(::write(go_on[1], &byte, 1) == 1);
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(status == 2 << 8);  // its name is taken, which it says
+  for (const int end : {began[0], began[1], go_on[0], go_on[1]}) ::close(end);
+  CHECK(bytes_in(work / "merged") == bytes_in(work / "whole"));
+  std::set<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(work / "run" / ".."))
+    names.insert(entry.path().filename());
+  CHECK(names == std::set<std::string>{"merged", "run", "whole"});
 }
 
 TEST_CASE("a merge that is killed, or finds the disk full, leaves nothing that looks merged") {

@@ -1,6 +1,7 @@
 #include "settings/resolve.hpp"
 
 #include "settings/defaults.hpp"
+#include "settings/exact_wish.hpp"
 #include "settings/presets.hpp"
 #include "tests/catch.hpp"
 #include "tests/gpu/llm/transformer/architectures/model_folder.hpp"
@@ -118,6 +119,27 @@ TEST_CASE("what has no effect, no range or no name is refused by its name", "[se
   SamplerWish endless;
   endless.stop = {"a", ""};
   refused(endless, {"stop"}, {"--stop"});
+}
+
+TEST_CASE("an exact run that says nothing answers with its last rung", "[session]") {
+  for (const std::size_t rungs : {1U, 2U, 5U}) {
+    CHECK(resolve_exact({}, 8, rungs, ExactBlock::of_run).output == rungs - 1);
+    CHECK(resolve_exact({.output_rung = 1}, 8, rungs, ExactBlock::of_run).output == 0);
+    CHECK(resolve_exact({.output_rung = rungs}, 8, rungs, ExactBlock::of_run).output == rungs - 1);
+    for (const std::size_t none : {std::size_t{0}, rungs + 1})
+      require_bad_input([&] { resolve_exact({.output_rung = none}, 8, rungs, ExactBlock::of_run); },
+                        {"output_rung", "1 to " + std::to_string(rungs)});
+  }
+}
+
+TEST_CASE("a limit of tokens is taken from the horizon on", "[session]") {
+  SamplerWish wish;
+  wish.sampler = "exact-rejection";
+  wish.horizon = 9;
+  wish.most_tokens = 9;
+  CHECK(resolve_sampler(wish).most_tokens == 9);
+  wish.most_tokens = 8;
+  require_bad_input([&] { resolve_sampler(wish); }, {"most tokens", "8", "9", "horizon"});
 }
 
 TEST_CASE("a request has the prompt's tokens, its number and the horizon that fits", "[session]") {

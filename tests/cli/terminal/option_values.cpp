@@ -41,6 +41,34 @@ TEST_CASE("a whole number is what its digits say, or refused by flag, value and 
   CHECK(parse_whole_number("9", "--flag", {1, 9}) == 9);
 }
 
+TEST_CASE("bytes are what their unit says, or refused by flag, value and remedy") {
+  const auto units = [](std::size_t base, const char* thousands, const char* end) {
+    std::vector<std::pair<std::string, std::size_t>> found;
+    std::size_t bytes = base;
+    for (const char* letter = thousands; *letter != '\0'; ++letter, bytes *= base)
+      found.emplace_back(std::string(1, *letter) + end, bytes);
+    return found;
+  };
+  auto all = units(1024, "KMGT", "iB");
+  for (const auto& unit : units(1000, "kMGT", "B")) all.push_back(unit);
+  all.emplace_back("B", 1);
+  for (const auto& [unit, bytes] : all) {
+    CAPTURE(unit);
+    CHECK(parse_bytes("1" + unit, "--flag") == bytes);
+    CHECK(parse_bytes("3" + unit, "--flag") == 3 * bytes);
+    CHECK(parse_bytes("2.5" + unit, "--flag") == bytes * 5 / 2);
+    check_refused([&] { parse_bytes("0" + unit, "--flag"); }, "out of range");
+  }
+  CHECK(parse_bytes("1024TiB", "--flag") == std::size_t{1} << 50);
+  check_refused([] { parse_bytes("1024.001TiB", "--flag"); }, "out of range");
+  check_refused([] { parse_bytes("0.9B", "--flag"); }, "out of range");
+  for (const char* text :
+       {"", "1", "GB", "1 GB", "1gb", "1GIB", "1KB", "-1GB", "1e3GB", "1..2GB"}) {
+    CAPTURE(text);
+    check_refused([&] { parse_bytes(text, "--flag"); }, "is not a number of bytes");
+  }
+}
+
 TEST_CASE("a power is a decimal in its range, or refused by flag, value and remedy") {
   CHECK(parse_power("2", "--flag") == 2.0);
   CHECK(parse_power("0.75", "--flag") == 0.75);

@@ -165,6 +165,22 @@ TEST_CASE("rounding that is allowed is not called a failure, and no more than th
   CHECK_FALSE(judge_kernel(of_matrix(off_by("1/1000")), four_state_case(), q("1/1000000")).sound());
 }
 
+TEST_CASE("a state that the target gives nothing need not be reached") {
+  JudgedTarget target;
+  target.law = TokenLaw{{{0, 0}, q("1/4")}, {{1}, q("3/4")}};
+  const JudgedCase judged(reference::four_state(), 2, target);
+  REQUIRE(judged.law() == reference::Law{q("1/4"), q("0"), q("3/4")});
+  const auto of_rows = [&](const std::vector<reference::Law>& rows) {
+    return judge_kernel(of_matrix(reference::matrix_of(rows)), judged);
+  };
+  const reference::Law law = judged.law();
+  CHECK(of_rows({law, law, law}).sound());
+  // One that it gives something must be, from everywhere: here neither reaches the other.
+  const reference::Law one{1, 0, 0}, other{0, 0, 1};
+  CHECK_FALSE(of_rows({one, law, other}).irreducible);
+  CHECK_FALSE(of_rows({one, one, law}).irreducible);
+}
+
 TEST_CASE("a case that cannot be judged is refused") {
   CHECK_THROWS_WITH(JudgedCase(reference::four_state(), 40, {{Power(1), Power(2)}, {}}),
                     Catch::Contains("1681 states, more than the 1024"));

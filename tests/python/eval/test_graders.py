@@ -9,7 +9,7 @@ import pytest
 from conftest import write_at_one_time
 
 from tempera.errors import BadInput
-from tempera.eval.graders.letter import LetterGrader
+from tempera.eval.graders.letter import LETTERS, LetterGrader
 from tempera.eval.graders.numeric import IntegerGrader, NumericGrader
 from tempera.eval.graders.numbers import number_of
 from tempera.eval.graders.verdict import Grader
@@ -73,6 +73,17 @@ def test_an_integer_answer_is_an_integer() -> None:
 )  # fmt: skip
 def test_letters(text: str, letter: str | None) -> None:
     assert LetterGrader().extract(text, True, Problem("", {}, "C")) == letter
+
+
+@pytest.mark.parametrize("letter", LETTERS)
+def test_a_letter_that_is_a_word_too_needs_more_than_a_word_after_it(letter: str) -> None:
+    """A and I begin sentences, and no other letter does."""
+    grader = LetterGrader(LETTERS[-1])
+    found = {text: grader.extract(text.replace("_", letter), True, Problem("", {}, letter)) for text in (
+        "\\boxed{_ think}", "The answer is _ think so", "\\boxed{_}", "\\boxed{(_) think}", "The answer is _, which is right", "The answer is _.",
+    )}  # fmt: skip
+    is_word = letter in "AI"
+    assert list(found.values()) == [None if is_word else letter] * 2 + [letter] * 4, found
 
 
 def test_worked_sums_must_have_ended() -> None:

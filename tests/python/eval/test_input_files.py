@@ -1,12 +1,16 @@
-"""A packed file that was torn off anywhere is refused by its name, and whole it is read."""
+"""Data files are read whole, and what is wrong in them is said with its file and place."""
 
 from __future__ import annotations
 
 import gzip
+from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import pytest
-from tempera.eval.input_files import WrongRecord, read_text
+from tempera.errors import BadInput
+from tempera.eval.evaluation import Plan
+from tempera.eval.input_files import WrongRecord, digest, read_records, read_text
 
 
 def test_a_packed_file_that_is_torn_off_or_flipped_anywhere_is_refused(tmp_path: Path) -> None:
@@ -18,3 +22,33 @@ def test_a_packed_file_that_is_torn_off_or_flipped_anywhere_is_refused(tmp_path:
         path.write_bytes(packed[:end])
         with pytest.raises(WrongRecord, match="data.jsonl.gz: is not a gzip file"):
             read_text(path)
+
+
+@pytest.mark.parametrize("place", [1, 2, 3])
+def test_what_is_no_record_is_named_by_its_place(tmp_path: Path, place: int) -> None:
+    records = ["7" if number == place else f'{{"id": "{number}"}}' for number in (1, 2, 3)]
+    lines = "\n".join(records) + "\n"
+    for name, content, what in (
+        ("array.json", f"[{', '.join(records)}]".encode(), "record"),
+        ("lines.jsonl", lines.encode(), "line"),
+        ("lines.jsonl.gz", gzip.compress(lines.encode()), "line"),
+        ("array.json.gz", gzip.compress(f"[{', '.join(records)}]".encode()), "record"),
+    ):
+        (tmp_path / name).write_bytes(content)
+        read = read_records(tmp_path / name)
+        for number in range(1, place):
+            assert next(read) == (f"{tmp_path / name}, {what} {number}", {"id": str(number)})
+        with pytest.raises(WrongRecord, match=f"{name}, {what} {place}: is not a JSON object"):
+            next(read)
+
+
+@pytest.mark.parametrize("changed", [0, 1, 2])
+def test_each_data_file_must_be_that_of_the_answers(tmp_path: Path, changed: int) -> None:
+    files = [tmp_path / f"{number}.jsonl" for number in range(3)]
+    for file in files:
+        file.write_text("{}\n")
+    values: dict[str, Any] = {one.name: "" for one in fields(Plan)}
+    values.update(data=tuple(map(str, files)), data_digests=tuple(map(digest, files)))
+    files[changed].write_text("{} \n")
+    with pytest.raises(BadInput, match=f"{changed}.jsonl: is another file than the one that the answers were drawn for"):
+        Plan(**values).read_task()

@@ -217,6 +217,21 @@ def test_a_batch_can_be_cancelled(kept):
     assert len(results(kept, batch)) == batch["request_counts"]["completed"] < 201
 
 
+def test_half_of_what_may_be_under_way_is_left_to_clients(folder):
+    """Equal lines end together, so the counts go up by as many as are under way at once."""
+    server = Server("--batch-folder", folder, "--under-way", "4")
+    equal = line(1, seed=1, tempera={**PPT, "rounds": 40})
+    try:
+        batch = start(server, [{**equal, "custom_id": f"sum-{i}"} for i in range(8)])
+        counts = set()
+        while (said := server.ask("/v1/batches/" + batch["id"])[1])["status"] == "in_progress":
+            counts.add(said["request_counts"]["completed"])
+        assert said["request_counts"] == {"total": 8, "completed": 8, "failed": 0}
+        assert {0, 2, 4, 6} <= counts <= {0, 2, 4, 6, 8}, counts
+    finally:
+        server.stop()
+
+
 LONG = [line(i, tempera={**PPT, "block": 2, "rounds": 12}) for i in range(24)]  # no seeds: the batch has one
 
 

@@ -5,6 +5,7 @@ import socket
 import pytest
 
 from conftest import PATIENCE, Server
+from test_batches import line, start, wait
 
 KEY = "sesame-1"
 PUBLIC = {"/", "/health", "/openapi.json"}
@@ -85,6 +86,40 @@ def test_the_key_opens_every_path(locked, doors):
             for form in ("HTTP/1.1", "HTTP/1.0, to be kept"):
                 status = statuses(asked(locked, method, path, credential, form))
                 assert len(status) == 1 and status[0] != 401, (method, path, credential, status)
+
+
+def test_each_path_takes_the_methods_that_it_describes(tmp_path):
+    """Reading is done, HEAD as GET; all other methods are refused with a list of those there are."""
+    running = Server("--batch-folder", str(tmp_path / "kept"))
+
+    def ask(method, path):
+        connection = running.connection()
+        connection.request(method, path)
+        answer = connection.getresponse()
+        body = answer.read()
+        connection.close()
+        return answer.status, answer.headers, body
+
+    try:
+        batch = start(running, [line(1)])
+        named = {"/v1/files": batch["input_file_id"], "/v1/batches": batch["id"]}
+        counts = {"read": 0, "refused": 0}
+        for path, operations in running.ask("/openapi.json")[1]["paths"].items():
+            taken = {method.upper() for method in operations if method != "parameters"}
+            taken |= {"HEAD"} if "GET" in taken else set()
+            here = path.replace("{model}", "worked_sum").replace("{id}", next((name for begin, name in named.items() if path.startswith(begin)), ""))
+            for method in ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"):
+                if method in taken and method not in ("GET", "HEAD"):
+                    continue
+                status, headers, body = ask(method, here)
+                counts["read" if method in taken else "refused"] += 1
+                assert status == (200 if method in taken else 405), (method, here, status, body)
+                assert method in taken or set(headers["Allow"].split(", ")) == taken, (method, here, headers["Allow"])
+                assert (body == b"") == (method == "HEAD"), (method, here, body)
+        assert counts["read"] > 15 and counts["refused"] > 50, counts
+        assert wait(running, batch)["status"] == "completed"
+    finally:
+        running.stop()
 
 
 def test_without_the_key_no_body_is_read(locked):

@@ -73,6 +73,11 @@ def test_an_allowed_origin_can_ask_and_read(server, tmp_path):
                 # An error can be read too.
                 status, headers, _ = headers_of(running, "POST", "/v1/completions", {}, {"Origin": allowed, **bearer})
                 assert status == 400 and headers["access-control-allow-origin"] == allowed, headers
+            if options:
+                # So can that the key is wrong.
+                for wrong in ({}, {"Authorization": "Bearer secret-2"}):
+                    status, headers, _ = headers_of(running, "POST", "/v1/completions", BODY, {"Origin": allowed, **wrong})
+                    assert status == 401 and headers["access-control-allow-origin"] == allowed, headers
             for origin in ("http://elsewhere.test", "https://chat.example:8443"):
                 for method in ("OPTIONS", "POST"):
                     status, headers, _ = headers_of(running, method, "/v1/completions", BODY, {**asked, "Origin": origin})

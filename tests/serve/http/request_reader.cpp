@@ -308,6 +308,26 @@ TEST_CASE("a mutated connection is read the same however it is split", "[fuzz]")
   CHECK(named_otherwise < inputs / 20);
 }
 
+TEST_CASE("one path alone has large bodies, and each takes them up to its limit", "[serve]") {
+  const HttpLimits limits = small_limits();
+  asio::io_context io;
+  const std::vector<std::pair<std::string, std::size_t>> most_of{
+      {"/v1/files", limits.large_body_bytes}, {"/v1/files?a=1", limits.body_bytes},
+      {"/v1/files/", limits.body_bytes},      {"/v1/files/x", limits.body_bytes},
+      {"/v1/file", limits.body_bytes},        {"/v1/completions", limits.body_bytes}};
+  for (const auto& [target, most] : most_of)
+    for (const std::size_t size : {most, most + 1}) {
+      CAPTURE(target, size);
+      const Outcome outcome = read_all(
+          io,
+          "POST " + target + " HTTP/1.1\r\nHost: x\r\nContent-Length: " + std::to_string(size) +
+              "\r\n\r\n" + std::string(size, 'x'),
+          {}, limits);
+      CHECK(outcome.end == (size > most ? 413 : 0));
+      CHECK(outcome.requests.size() == (size > most ? 0 : 1));
+    }
+}
+
 TEST_CASE("a connection ends at the limits, and each says which", "[serve]") {
   asio::io_context io{1};
   const HttpLimits limits = small_limits();

@@ -125,6 +125,12 @@ TEST_CASE("what a client has sent that has left is dropped, and said so", "[serv
   told.wait();
   second.end();
   CHECK_FALSE(is_read);
+  // Its bytes are free again: as many as may wait have room.
+  Held small;
+  REQUIRE(post_when_may(intake, sent(1), small.job()));
+  small.began.wait();
+  CHECK(post_when_may(intake, sent(limits.bytes - 1), [](Leaving&) {}));
+  small.end();
 }
 
 TEST_CASE("who asks whether a client leaves is told once, whenever it does", "[serve]") {

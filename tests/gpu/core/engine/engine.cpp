@@ -80,6 +80,23 @@ TEST_CASE("a score that is not a number ends the run at once: the others stop wh
   CHECK(small.run.events.empty());
 }
 
+TEST_CASE("a failure is told whatever ends beside it") {
+  struct Fault final : std::exception {};
+  const auto ends = [](bool fails) -> Task {
+    if (fails) throw Fault();
+    co_return;
+  };
+  TableModel model = scattered_table(5, 1);
+  PhiloxLottery lottery;
+  for (const std::vector<bool>& fail :
+       {std::vector<bool>{true, false}, {false, true}, {false, true, false}, {true, true, false}}) {
+    SmallRun small(model, context, {1.0}, lottery);
+    std::vector<Task> tasks;
+    for (const bool fails : fail) tasks.push_back(ends(fails));
+    CHECK_THROWS_AS(small.engine.run(tasks), Fault);
+  }
+}
+
 TEST_CASE("a batch takes as many requests as it may") {
   TableModel model = scattered_table(5, 1);
   for (const std::size_t largest : {1, 2, 5, 64}) {

@@ -232,6 +232,31 @@ TEST_CASE("a maker of packed weights that makes no progress is not waited for", 
   CHECK(fs::exists(work / "w.new"));
 }
 
+TEST_CASE("a maker of packed weights is waited for as long as its file grows", "[weights]") {
+  const test::TemporaryFolder work;
+  const milliseconds patience(1000);
+  OpenFile other(::open((work / "w.new").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+  REQUIRE(::flock(other.descriptor(), LOCK_EX) == 0);
+  std::atomic<int> faults{0};
+  std::thread maker([&] {
+    const auto until = std::chrono::steady_clock::now() + 2 * patience + patience / 2;
+    while (std::chrono::steady_clock::now() < until) {
+      if (::write(other.descriptor(), "x", 1) != 1) ++faults;
+      std::this_thread::sleep_for(milliseconds(10));
+    }
+    other = OpenFile();
+  });
+  std::unique_ptr<PackedWeightsFile> made;
+  try {
+    made = PackedWeightsFile::open_or_make(
+        work / "w", "key", [](const std::string&) {}, patience);
+  } catch (const NoPackedWeights&) {
+  }
+  maker.join();
+  CHECK(faults == 0);
+  CHECK(made != nullptr);
+}
+
 TEST_CASE("the digest of packing tells arithmetics apart that pack apart", "[weights]") {
   const std::string plain = packing_digest(Arithmetic::float32);
   CHECK(plain == packing_digest(Arithmetic::float32));
