@@ -768,4 +768,98 @@ TEST_CASE("a cancelled batch has all that was answered, also what waited for ear
   CHECK(names(batch.error_file) == std::vector<std::string>{"line-1", "line-4"});
 }
 
+// The session's own counter says what was drawn, also if nobody has looked at it yet.
+TEST_CASE("a cancelled batch has all that was drawn, whatever pass the cancel comes after",
+          "[serve]") {
+  json wrong = body_of(1);
+  wrong["top_p"] = 0.5;
+  const std::vector<json> bodies{body_of(1), wrong, body_of(2), body_of(3)};
+  std::size_t drawn = 0;
+  for (std::size_t passes = 0; drawn < bodies.size() - 1; ++passes) {
+    CAPTURE(passes);
+    REQUIRE(passes < 4000);
+    const test::TemporaryFolder folder;
+    const auto machine = machine_of(*versions()[0], folder);
+    const std::string id = make_batch(*machine, bodies).id;
+    while (machine->batches.advance(machine->session, bodies.size())) {
+    }
+    for (std::size_t i = 0; i < passes; ++i) machine->session.step();
+    drawn = machine->counters.answers;
+    machine->batches.cancel(id);
+    machine->batches.advance(machine->session, bodies.size());
+    const Batch batch = *machine->batches.find(id);
+    CHECK(batch.status == "cancelled");
+    CHECK(batch.completed == drawn);
+    CHECK(batch.failed == 1);
+    const std::string answers =
+        drawn == 0 ? "" : machine->batches.files().content(batch.output_file);
+    CHECK(static_cast<std::size_t>(std::count(answers.begin(), answers.end(), '\n')) == drawn);
+  }
+}
+
+TEST_CASE("clients see what each shard has answered and failed, whole lines alone, also less",
+          "[serve]") {
+  const test::TemporaryFolder folder;
+  Machine machine(*versions()[0], folder / "kept", SIZE_MAX, std::size_t{1} << 20,
+                  gpu::Shard{1, 3});
+  const std::string id = make_batch(machine, std::vector<json>(12, body_of(1))).id;
+  const auto own_lines = [&] { return machine.batches.find(id)->completed; };
+  for (int steps = 0; own_lines() < 4; ++steps) {
+    REQUIRE(steps < 4000);
+    go_on(machine, 4);
+  }
+  // What is in the folders of the other two: 'c'ompleted, 'f'ailed, 'p'art of a line.
+  const std::vector<std::pair<std::string, std::string>> contents{
+      {"", ""},     {"cff", ""},   {"cffp", "f"}, {"cffcp", "fc"},
+      {"c", "fcp"}, {"cc", "fcf"}, {"p", "fcfc"}, {"ffcc", "ccf"}};
+  for (const auto& [second, third] : contents) {
+    CAPTURE(second, third);
+    for (const auto& [name, content] :
+         {std::pair("shard-2-of-3", second), std::pair("shard-3-of-3", third)}) {
+      const auto shard = folder / "kept" / "batches" / id / name;
+      std::filesystem::create_directories(shard);
+      std::ofstream file(shard / "samples.jsonl");
+      for (const char kind : content) {
+        const std::string answer =
+            json{{"response", {{"status_code", kind == 'c' ? 200 : 400}}}}.dump();
+        file << (kind == 'p' ? answer.substr(0, 5) : answer + "\n");
+      }
+    }
+    go_on(machine, 4);
+    const std::string both = second + third;
+    const Batch shown = *machine.batches.find(id);
+    CHECK(shown.completed == 4 + static_cast<std::size_t>(std::ranges::count(both, 'c')));
+    CHECK(shown.failed == static_cast<std::size_t>(std::ranges::count(both, 'f')));
+  }
+}
+
+TEST_CASE("a batch that was dealt to another number of shards is refused, and loses nothing",
+          "[serve]") {
+  const std::size_t dealt = GENERATE(std::size_t{1}, std::size_t{2}, std::size_t{3});
+  const std::size_t asked = GENERATE(std::size_t{1}, std::size_t{2}, std::size_t{3});
+  const test::TemporaryFolder folder;
+  const auto machine_of_shards = [&](std::size_t shards) {
+    return std::make_unique<Machine>(*versions()[0], folder / "kept", SIZE_MAX,
+                                     std::size_t{1} << 20, gpu::Shard{1, shards});
+  };
+  auto machine = machine_of_shards(dealt);
+  const std::string id = make_batch(*machine, std::vector<json>(6, body_of(1))).id;
+  machine.reset();
+  machine = machine_of_shards(asked);
+  for (int pass = 0; pass < 40 && machine->batches.find(id)->errors.empty(); ++pass)
+    go_on(*machine, 6);
+  const Batch shown = *machine->batches.find(id);
+  CHECK(shown.completed == (asked == dealt ? 6 / dealt : 0));
+  REQUIRE(shown.errors.size() == (asked == dealt ? 0 : 1));
+  if (asked != dealt)
+    CHECK_THAT(shown.errors[0].message,
+               Catch::Contains("was dealt to " + std::to_string(dealt) + " shards, and not to " +
+                               std::to_string(asked)) &&
+                   Catch::Contains("--shard I/" + std::to_string(dealt)));
+  machine.reset();
+  machine = machine_of_shards(dealt);
+  for (int pass = 0; pass < 40; ++pass) go_on(*machine, 6);
+  CHECK(machine->batches.find(id)->completed == 6 / dealt);
+}
+
 }  // namespace tempera::serve::batches_model_test
