@@ -380,6 +380,11 @@ class World {
       return entry.path().extension() == ".jsonl";
     });
     RC_ASSERT(static_cast<std::size_t>(contents) == files.size());
+    // Nothing but the batches' own folders: what marks a cancelled one goes when it is over.
+    const std::filesystem::directory_iterator folders(folder_ / "kept" / "batches");
+    RC_ASSERT(std::all_of(begin(folders), end(folders), [](const auto& entry) {
+      return entry.path().extension() != ".cancelled";
+    }));
     check_pages("/v1/files", files);
   }
 
@@ -596,15 +601,25 @@ TEST_CASE("a batch's journal is as long as it may be, however many rounds are ke
     Machine machine(*versions()[0], folder / "kept", SIZE_MAX, checkpoint_bytes, gpu::Shard{1, 1});
     const std::string id = make_batch(machine, {body_of(40)}).id;
     longest.push_back(0);
-    for (int steps = 0; !machine.batches.find(id)->is_over(); ++steps) {
+    std::size_t before = 0;
+    std::size_t begun_again = 0;
+    for (int steps = 0;; ++steps) {
       REQUIRE(steps < 4000);
       go_on(machine, 1);
+      if (machine.batches.find(id)->is_over()) break;
       std::size_t bytes = 0;
       for (const auto& entry :
            std::filesystem::directory_iterator(folder / "kept" / "batches" / id))
         if (entry.path().filename().string().starts_with("journal")) bytes += entry.file_size();
       longest.back() = std::max(longest.back(), bytes);
+      if (bytes < before) {
+        // Not before it was full but for the round that filled it.
+        CHECK(before > most / 2);
+        ++begun_again;
+      }
+      before = bytes;
     }
+    CHECK((begun_again > 2) == (checkpoint_bytes == most));
   }
   CHECK(longest[0] < 2 * most);  // the first line says whose it is, and each has a checksum
   CHECK(longest[1] > 4 * most);  // so that it was full more than twice
@@ -860,6 +875,98 @@ TEST_CASE("a batch that was dealt to another number of shards is refused, and lo
   machine = machine_of_shards(dealt);
   for (int pass = 0; pass < 40; ++pass) go_on(*machine, 6);
   CHECK(machine->batches.find(id)->completed == 6 / dealt);
+}
+
+namespace {
+
+using Files = std::map<std::filesystem::path, std::string>;  ///< by their places in a folder
+
+Files files_in(const std::filesystem::path& folder) {
+  Files files;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
+    if (entry.is_regular_file())
+      files[entry.path().lexically_relative(folder)] = read_whole(entry.path());
+  return files;
+}
+
+void write_files(const std::filesystem::path& folder, const Files& files) {
+  std::filesystem::remove_all(folder);
+  for (const auto& [name, bytes] : files) {
+    std::filesystem::create_directories((folder / name).parent_path());
+    std::ofstream(folder / name, std::ios::binary) << bytes;
+  }
+}
+
+/// All that clients get of a batch and its files, or what is told to be wrong.
+struct Given {
+  std::string all;
+  std::string refused;
+};
+Given given_of(const test::TemporaryFolder& folder, const std::string& id) {
+  Given given;
+  try {
+    const auto machine = machine_of(*versions()[0], folder);
+    for (int pass = 0; pass < 400; ++pass) {
+      const auto batch = machine->batches.find(id);
+      if (!batch || batch->is_over() || !batch->errors.empty()) break;
+      go_on(*machine, 2);
+    }
+    const auto batch = machine->batches.find(id);
+    if (!batch) return {"", "the batch is gone"};
+    if (!batch->errors.empty()) return {"", batch->errors.front().message};
+    if (!batch->is_over()) return {"", ""};
+    json shown(to_json(*batch));
+    for (const char* time : {"completed_at", "finalizing_at"}) shown.erase(time);
+    given.all = shown.dump();
+    for (const std::string& file : {batch->input_file, batch->output_file, batch->error_file}) {
+      json description(to_json(*machine->batches.files().find(file)));
+      if (file != batch->input_file) description.erase("created_at");
+      given.all += "\n" + description.dump() + "\n" + machine->batches.files().content(file);
+    }
+  } catch (const BadInput& error) {
+    given.refused = error.what();
+  }
+  return given;
+}
+
+}  // namespace
+
+// Through the server that starts on the folder, and not through a reader alone.
+TEST_CASE("a flipped byte anywhere in a folder of batches changes no answer unseen", "[serve]") {
+  json wrong = body_of(1);
+  wrong["top_p"] = 0.5;
+  const std::size_t checkpoint_bytes = GENERATE(std::size_t{1}, std::size_t{1} << 20);
+  const test::TemporaryFolder folder;
+  const auto kept = folder / "kept";
+  std::string id;
+  Files half_way;
+  {
+    Machine machine(*versions()[0], kept, SIZE_MAX, checkpoint_bytes, gpu::Shard{1, 1});
+    id = make_batch(machine, {body_of(1), wrong, body_of(3), body_of(2)}).id;
+    while (machine.batches.find(id)->completed < 1) go_on(machine, 2);
+    half_way = files_in(kept);
+  }
+  const Given sound = given_of(folder, id);
+  REQUIRE(sound.refused.empty());
+  REQUIRE(std::count(sound.all.begin(), sound.all.end(), '\n') > 9);
+  for (const Files& files : {half_way, files_in(kept)}) {
+    std::size_t refused = 0;
+    for (const auto& [name, bytes] : files) {
+      for (std::size_t at = 0; at < bytes.size(); at += bytes.size() < 100 ? 1 : 11) {
+        CAPTURE(name, at, bytes.size());
+        Files damaged = files;
+        char& byte = damaged[name][at];
+        byte = static_cast<char>(byte ^ (1 << at % 7));
+        write_files(kept, damaged);
+        const Given given = given_of(folder, id);
+        if (given.refused.empty()) CHECK(given.all == sound.all);
+        refused += given.refused.empty() ? 0 : 1;
+      }
+    }
+    CHECK(refused > 100);
+    write_files(kept, files);
+    CHECK(given_of(folder, id).all == sound.all);
+  }
 }
 
 }  // namespace tempera::serve::batches_model_test
