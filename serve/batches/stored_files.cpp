@@ -26,7 +26,8 @@ nlohmann::ordered_json to_json(const StoredFile& file) {
 
 namespace {
 
-/// Reads the description of a file of so many bytes, and the checksum that older versions leave out.
+/// Reads the description of a file of so many bytes, and the checksum that older versions leave
+/// out.
 std::pair<StoredFile, std::optional<std::string>> read_description(const fs::path& path,
                                                                    std::uint64_t bytes) {
   const auto described = read_json_file(path);

@@ -203,9 +203,8 @@ TEST_CASE("bound and estimates are those of their formulas, summed naively") {
     pairs[i].behind.push_back(pairs[i].ahead[meetings[i]]);
   }
   // The normal quantiles are tabulated; three pairs miss a share of 1 − (1 − c)^(1/3).
-  const std::vector<std::pair<double, double>> quantiles{{0.5, 0.674489750196082},
-                                                         {0.95, 1.959963984540054},
-                                                         {0.99, 2.575829303548901}};
+  const std::vector<std::pair<double, double>> quantiles{
+      {0.5, 0.674489750196082}, {0.95, 1.959963984540054}, {0.99, 2.575829303548901}};
   for (std::size_t t = 0; t < 16; ++t) {
     std::vector<double> apart;  // of each pair the j >= 1 with τ > t + jL
     for (const std::size_t meeting : meetings) {

@@ -724,7 +724,10 @@ TEST_CASE("a batch whose input is gone holds no other, and is drawn once the inp
   CHECK(machine->batches.find(ids[gone])->status == "completed");
 }
 
-TEST_CASE("a shard that has ended without all of its answers is not taken", "[serve]") {
+TEST_CASE(
+    "a shard that has ended without all of its answers, or is of another version, is not taken",
+    "[serve]") {
+  const bool is_other = GENERATE(false, true);
   const test::TemporaryFolder folder;
   const auto first = [&] {
     return std::make_unique<Machine>(*versions()[0], folder / "kept", SIZE_MAX,
@@ -736,24 +739,29 @@ TEST_CASE("a shard that has ended without all of its answers is not taken", "[se
   {
     Counters counters;
     const GenerationLimits limits;
+    Identity identity = versions()[0]->identity;
+    if (is_other) identity.fingerprint += "-other";
     const GenerationMakings makings{versions()[0]->model,
-                                    versions()[0]->identity,
+                                    identity,
                                     counters,
                                     limits,
                                     [](std::string text) { return text; },
                                     ""};
     gpu::RunFolder half =
         open_shard(folder / "kept" / "batches" / id, {2, 2}, makings, Disk::owners());
-    half.append_sample(R"({"response": {"status_code": 200}})");  // of two lines
+    for (int line = 0; line < (is_other ? 2 : 1); ++line)  // of two
+      half.append_sample(R"({"response": {"status_code": 200}})");
     half.finish({{"status", "completed"}});
   }
   machine = first();
   for (int steps = 0; machine->batches.find(id)->errors.empty(); ++steps) {
     REQUIRE(steps < 4000);
+    REQUIRE_FALSE(machine->batches.find(id)->is_over());
     go_on(*machine, 4);
   }
   CHECK_THAT(machine->batches.find(id)->errors[0].message,
-             Catch::Contains("does not answer all lines of its shard"));
+             Catch::Contains(is_other ? "is of another batch, model or version"
+                                      : "does not answer all lines of its shard"));
   CHECK_FALSE(machine->batches.find(id)->is_over());
 }
 
