@@ -1,4 +1,4 @@
-// What this process holds of the system and has to give back.
+// This process's open files and mappings, which it has to give back.
 #pragma once
 
 #include <filesystem>
@@ -7,13 +7,13 @@
 
 namespace tempera::test {
 
-/// How many files, sockets and pipes are open.
+/// Counts the files, sockets and pipes that are open.
 inline std::size_t open_descriptors() {
   const std::filesystem::directory_iterator all("/proc/self/fd");  // its own is always one of them
   return static_cast<std::size_t>(std::distance(begin(all), end(all)));
 }
 
-/// How many parts of memory are those of files whose names begin so.
+/// Counts the mappings of files whose names begin so.
 inline std::size_t mappings_of(const std::filesystem::path& beginning) {
   std::ifstream all("/proc/self/maps");
   std::size_t count = 0;

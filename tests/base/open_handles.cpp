@@ -1,4 +1,4 @@
-// Whoever opens a file closes it, also where it refuses the file.
+// Every reader and writer closes its file, also one that it refuses.
 #include "tests/open_handles.hpp"
 
 #include <sys/stat.h>

@@ -155,7 +155,7 @@ TEST_CASE("a first sample that waits for much memory is passed by few", "[sessio
   CHECK(answered <= 64 + 4 + 1);
 }
 
-// What it takes and what it leaves free are equal: with 2 n times the bytes of a sample it has n.
+// A share leaves free as much as it takes: memory of 2 n samples has n of them under way.
 TEST_CASE("a share has as many samples under way as leave free what they take, to the last",
           "[session]") {
   TableModel table = scattered_table(7, 3);
@@ -176,7 +176,7 @@ TEST_CASE("a share has as many samples under way as leave free what they take, t
       REQUIRE(session.step());
       const std::size_t taken = session.totals().cache_bytes;
       CHECK(taken <= prompt + most * sample);
-      // Once in the answers' last quarter too.
+      // The last quarter of the answers has it too.
       if (heard.samples.size() > 3 * asked.samples / 4) under_way = std::max(under_way, taken);
     }
     CHECK(under_way == prompt + most * sample);

@@ -380,7 +380,7 @@ class World {
       return entry.path().extension() == ".jsonl";
     });
     RC_ASSERT(static_cast<std::size_t>(contents) == files.size());
-    // Nothing but the batches' own folders: what marks a cancelled one goes when it is over.
+    // A mark of a cancelled batch goes when the batch is over.
     const std::filesystem::directory_iterator folders(folder_ / "kept" / "batches");
     RC_ASSERT(std::all_of(begin(folders), end(folders), [](const auto& entry) {
       return entry.path().extension() != ".cancelled";
@@ -613,7 +613,7 @@ TEST_CASE("a batch's journal is as long as it may be, however many rounds are ke
         if (entry.path().filename().string().starts_with("journal")) bytes += entry.file_size();
       longest.back() = std::max(longest.back(), bytes);
       if (bytes < before) {
-        // Not before it was full but for the round that filled it.
+        // It begins anew only when the next round fills it.
         CHECK(before > most / 2);
         ++begun_again;
       }
@@ -791,7 +791,7 @@ TEST_CASE("a cancelled batch has all that was answered, also what waited for ear
   CHECK(names(batch.error_file) == std::vector<std::string>{"line-1", "line-4"});
 }
 
-// The session's own counter says what was drawn, also if nobody has looked at it yet.
+// The session counts every answer, also one that the batch has not collected yet.
 TEST_CASE("a cancelled batch has all that was drawn, whatever pass the cancel comes after",
           "[serve]") {
   json wrong = body_of(1);
@@ -831,7 +831,7 @@ TEST_CASE("clients see what each shard has answered and failed, whole lines alon
     REQUIRE(steps < 4000);
     go_on(machine, 4);
   }
-  // What is in the folders of the other two: 'c'ompleted, 'f'ailed, 'p'art of a line.
+  // The lines in the folders of the other two: 'c'ompleted, 'f'ailed, 'p'art of one.
   const std::vector<std::pair<std::string, std::string>> contents{
       {"", ""},     {"cff", ""},   {"cffp", "f"}, {"cffcp", "fc"},
       {"c", "fcp"}, {"cc", "fcf"}, {"p", "fcfc"}, {"ffcc", "ccf"}};
@@ -905,7 +905,7 @@ void write_files(const std::filesystem::path& folder, const Files& files) {
   }
 }
 
-/// All that clients get of a batch and its files, or what is told to be wrong.
+/// Everything that clients get of a batch and its files, or the error.
 struct Given {
   std::string all;
   std::string refused;
@@ -939,7 +939,7 @@ Given given_of(const test::TemporaryFolder& folder, const std::string& id) {
 
 }  // namespace
 
-// Through the server that starts on the folder, and not through a reader alone.
+// A server starts on the damaged folder, so that its loaders meet the damage.
 TEST_CASE("a flipped byte anywhere in a folder of batches changes no answer unseen", "[serve]") {
   json wrong = body_of(1);
   wrong["top_p"] = 0.5;

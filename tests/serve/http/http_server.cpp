@@ -105,8 +105,8 @@ class SmallServer {
     return driven_;
   }
   void stop() { http_.stop(std::chrono::milliseconds(0)); }
-  /// Whether so many connections are open once the server's thread has done what is due, which may
-  /// be in several turns.
+  /// Gives the server's thread turns until so many connections are open. Returns false if 1,000
+  /// turns do not suffice.
   bool comes_to(std::size_t connections) {
     for (int turns = 0; turns < 1000 && http_.connections() != connections; ++turns) {
       std::promise<void> done;

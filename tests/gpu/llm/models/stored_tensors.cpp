@@ -334,7 +334,7 @@ TEST_CASE("a flipped byte anywhere in a header of safetensors is refused, or say
   REQUIRE(whole.refused == "");
   const fs::path file = folder.path() / "model.safetensors";
   const std::string bytes = read_bytes(file);
-  // What a file says, read without the loader; nothing where it is no header.
+  // Reads a header without the loader; null where there is none.
   const auto header_of = [](const std::string& of) {
     std::uint64_t length = 0;
     std::memcpy(&length, of.data(), sizeof length);
