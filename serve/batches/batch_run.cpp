@@ -69,7 +69,7 @@ BatchRun::BatchRun(const GenerationMakings& makings, StoredFiles& files,
       shard_(shard),
       folder_(open_shard(folder, shard, makings, disk)),
       batch_(read_batch(folder_)),
-      elsewhere_(batch_folder_, shard_) {
+      elsewhere_(batch_folder_, shard_, makings.until_look) {
   if (folder_.finished()) return;
   const std::string where = folder.string();
   const json config = folder_.config();

@@ -49,10 +49,9 @@ gpu::RunFolder open_shard(const std::filesystem::path& batch, const gpu::Shard& 
 }
 
 AnswersElsewhere::Count AnswersElsewhere::look(const std::set<std::size_t>& taken) {
-  constexpr std::chrono::milliseconds between_looks{500};
   const auto time = std::chrono::steady_clock::now();
   const bool is_due = time >= look_at_;
-  if (is_due) look_at_ = time + between_looks;
+  if (is_due) look_at_ = time + until_look_;
   Count all;
   for (std::size_t number = 1; number <= own_.of; ++number) {
     if (number == own_.number || taken.contains(number)) continue;

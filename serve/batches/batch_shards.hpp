@@ -37,10 +37,11 @@ class AnswersElsewhere {
     std::size_t completed = 0;
     std::size_t failed = 0;
   };
-  AnswersElsewhere(std::filesystem::path batch, const gpu::Shard& own)
-      : batch_(std::move(batch)), own_(own) {}
-  /// Counts what was added since the last look, at most twice a second. `taken`: shards whose
-  /// answers are counted elsewhere.
+  AnswersElsewhere(std::filesystem::path batch, const gpu::Shard& own,
+                   std::chrono::milliseconds until_look)
+      : batch_(std::move(batch)), own_(own), until_look_(until_look) {}
+  /// Counts what was added since the last look, which is read again after `until_look` at the
+  /// earliest. `taken`: shards whose answers are counted elsewhere.
   Count look(const std::set<std::size_t>& taken);
 
  private:
@@ -52,6 +53,7 @@ class AnswersElsewhere {
 
   std::filesystem::path batch_;
   gpu::Shard own_;
+  std::chrono::milliseconds until_look_;
   std::map<std::size_t, Counted> shards_;
   std::chrono::steady_clock::time_point look_at_ = {};
 };

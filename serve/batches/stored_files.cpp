@@ -4,7 +4,9 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <utility>
 
+#include "base/checksum.hpp"
 #include "base/error.hpp"
 #include "base/json_document.hpp"
 
@@ -22,6 +24,33 @@ nlohmann::ordered_json to_json(const StoredFile& file) {
           {"status", "processed"}};
 }
 
+namespace {
+
+/// Reads the description of a file of so many bytes, and the checksum that older versions leave
+/// out.
+std::pair<StoredFile, std::optional<std::string>> read_description(const fs::path& path,
+                                                                   std::uint64_t bytes) {
+  const auto described = read_json_file(path);
+  const JsonObject object(described, path.string());
+  object.only({"id", "object", "bytes", "created_at", "filename", "purpose", "status", "checksum"});
+  StoredFile file{.id = path.stem().string(),
+                  .filename = object.text("filename"),
+                  .purpose = object.text("purpose"),
+                  .bytes = bytes};
+  file.created = static_cast<std::int64_t>(
+      object.whole_number("created_at", 0, std::numeric_limits<std::int64_t>::max()));
+  return {std::move(file), object.optional_text("checksum")};
+}
+
+std::string checksum_of(const StoredFile& file, std::string_view content) {
+  Checksum checksum;
+  checksum.update(to_json(file).dump());
+  checksum.update(content);
+  return hexadecimal(checksum);
+}
+
+}  // namespace
+
 StoredFiles::StoredFiles(fs::path folder, Disk& disk) : folder_(std::move(folder)), disk_(disk) {
   std::error_code error;
   disk_.make_folders(folder_);
@@ -31,14 +60,8 @@ StoredFiles::StoredFiles(fs::path folder, Disk& disk) : folder_(std::move(folder
     const fs::path& path = entry->path();
     if (path.extension() == ".jsonl") contents.insert(path.stem().string());
     if (path.extension() != ".json") continue;
-    const auto json = read_json_file(path);
-    const JsonObject object(json, path.string());
-    StoredFile file{.id = path.stem().string(),
-                    .filename = object.text("filename"),
-                    .purpose = object.text("purpose"),
-                    .bytes = size_of(folder_ / (path.stem().string() + ".jsonl"))};
-    file.created = static_cast<std::int64_t>(
-        object.whole_number("created_at", 0, std::numeric_limits<std::int64_t>::max()));
+    const std::uint64_t bytes = size_of(folder_ / (path.stem().string() + ".jsonl"));
+    StoredFile file = read_description(path, bytes).first;
     files_[file.id] = std::move(file);
   }
   if (error)
@@ -52,8 +75,10 @@ StoredFile StoredFiles::put(StoredFile description, std::string_view content) {
   description.bytes = content.size();
   const fs::path data = folder_ / (description.id + ".jsonl");
   disk_.replace(data, content);
+  nlohmann::ordered_json described = to_json(description);
+  described["checksum"] = checksum_of(description, content);
   try {
-    disk_.replace(folder_ / (description.id + ".json"), to_json(description).dump() + "\n");
+    disk_.replace(folder_ / (description.id + ".json"), described.dump() + "\n");
   } catch (...) {
     disk_.remove(data);
     throw;
@@ -81,7 +106,12 @@ std::vector<StoredFile> StoredFiles::list() const {
 }
 
 std::string StoredFiles::content(const std::string& id) const {
-  return read_whole(folder_ / (id + ".jsonl"));
+  const fs::path data = folder_ / (id + ".jsonl");
+  std::string content = read_whole(data);
+  const auto [file, checksum] = read_description(folder_ / (id + ".json"), content.size());
+  if (checksum && *checksum != checksum_of(file, content))
+    throw BadInput(data.string(), "is not what was put there", "put it back as it was");
+  return content;
 }
 
 bool StoredFiles::remove(const std::string& id) {

@@ -25,7 +25,8 @@ struct StoredFile {
 nlohmann::ordered_json to_json(const StoredFile& file);
 
 /// The files of /v1/files, each under its id in one folder. A file is there whole or not at all:
-/// its description, ID.json, is written after its content, ID.jsonl. Any thread may call.
+/// its description, ID.json, is written after its content, ID.jsonl, and has a checksum of both.
+/// Any thread may call.
 class StoredFiles {
  public:
   /// Resumes what is there; a content without a description, which a killed process leaves, is
@@ -43,7 +44,7 @@ class StoredFiles {
   std::optional<StoredFile> find(const std::string& id) const;
   /// Newest first.
   std::vector<StoredFile> list() const;
-  /// @throw BadInput if it cannot be read
+  /// @throw BadInput if it cannot be read, or is not what was put there
   std::string content(const std::string& id) const;
   /// Whether there was one.
   bool remove(const std::string& id);

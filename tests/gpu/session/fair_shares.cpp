@@ -45,7 +45,10 @@ std::size_t steps_to_answer(Session& session, Heard& heard, RequestId id, std::s
     return count;
   };
   std::size_t steps = 0;
-  for (; answered() < samples; ++steps) REQUIRE((session.step() || answered() == samples));
+  for (; answered() < samples; ++steps) {
+    REQUIRE(steps < 50'000);
+    REQUIRE((session.step() || answered() == samples));
+  }
   return steps;
 }
 
@@ -92,8 +95,7 @@ TEST_CASE("a small request beside the largest takes at most twice its steps and 
           Session other(model);
           Heard plain;
           const RequestId same = other.submit(request_of(asked, {}), plain);
-          while (other.step()) {
-          }
+          steps_to_answer(other, plain, same, asked.samples);
           CHECK(answers.bits_of(id) == plain.bits_of(same));
         }
 }
@@ -150,6 +152,34 @@ TEST_CASE("a first sample that waits for much memory is passed by few", "[sessio
   steps_to_answer(session, heard, id, 1);
   CHECK(answered > 4);
   CHECK(answered <= 64 + 4 + 1);
+}
+
+// A share leaves free as much as it takes: memory of 2 n samples has n of them under way.
+TEST_CASE("a share has as many samples under way as leave free what they take, to the last",
+          "[session]") {
+  TableModel table = scattered_table(7, 3);
+  SizedModel model(table);
+  const Asked asked{.rungs = 2, .samples = 40, .rounds = 2, .horizon = 5};
+  const SampleRequest request = request_of(asked, {1, 1});
+  const std::size_t prompt = model.cache_bytes(request.prompt.size());
+  const std::size_t sample = cache_bytes_of_rows(model, request.prompt.size(), 5, 2);
+  for (const std::size_t most : {1, 2, 3, 5}) {
+    CAPTURE(most);
+    SessionOptions options;
+    options.cache_memory = 2 * most * sample + prompt;
+    Session session(model, options);
+    Heard heard;
+    session.submit(request_of(asked, {1, 1}), heard);
+    std::size_t under_way = 0;
+    while (heard.samples.size() < asked.samples) {
+      REQUIRE(session.step());
+      const std::size_t taken = session.totals().cache_bytes;
+      CHECK(taken <= prompt + most * sample);
+      // The last quarter of the answers has it too.
+      if (heard.samples.size() > 3 * asked.samples / 4) under_way = std::max(under_way, taken);
+    }
+    CHECK(under_way == prompt + most * sample);
+  }
 }
 
 TEST_CASE("no share holds more than its part once others want theirs", "[session]") {

@@ -125,6 +125,21 @@ def test_the_bound_of_tv_holds_as_often_as_it_says_and_sees_what_differs():
     assert diagnostics.tv_at_least([0.0] * 300 + [1.0] * 100, [0.0] * 400, 0.5) == pytest.approx(0.25 - 2 * math.sqrt(math.log(8) / 800), abs=1e-12)
 
 
+def test_the_bound_of_tv_is_that_of_its_definition():
+    """Sides of unequal numbers, ties within and between them, every confidence."""
+    chance = numpy.random.default_rng(11)
+    positive = 0
+    for count, others in ((2000, 31), (57, 3000), (400, 900)):
+        for confidence in (0.05, 0.5, 0.95):
+            for shift in (0, 3, -4):
+                run, exact = chance.integers(0, 9, count) + shift, chance.integers(0, 9, others)
+                apart = max(abs(sum(y <= x for y in run) / count - sum(y <= x for y in exact) / others) for x in {*run, *exact})
+                slack = sum(math.sqrt(math.log(4 / (1 - confidence)) / (2 * number)) for number in (count, others))
+                assert diagnostics.tv_at_least(run, exact, confidence) == pytest.approx(max(0, apart - slack), abs=1e-12)
+                positive += apart > slack
+    assert positive > 9
+
+
 def test_the_rank_test_has_its_level_and_its_power():
     chance = numpy.random.default_rng(5)
     values = [diagnostics.rank_test(chance.integers(0, 4, 12), chance.integers(0, 4, 9), 99, seed) for seed in range(400)]

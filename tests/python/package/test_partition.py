@@ -128,6 +128,14 @@ def test_the_minorization_is_above_the_exact_distance(name, horizon, power):
             assert float(Fraction(distance)) <= partition.minorization(log_z, horizon, moves) + 1e-12
 
 
+@pytest.mark.parametrize("horizon", [1, 3, 8])
+@pytest.mark.parametrize("moves", [0, 1, 40])
+@pytest.mark.parametrize("z", [Fraction(1, 7), Fraction(3, 4), Fraction(1)])
+def test_the_minorization_is_that_of_its_definition(z, horizon, moves):
+    expected = float((1 - z / horizon) ** moves)
+    assert partition.minorization(math.log(z), horizon, moves) == pytest.approx(expected, rel=1e-12, abs=1e-15)
+
+
 def test_what_gives_no_log_z_is_refused(tmp_path):
     command("sample", PROMPT, "--model", WORKED_SUM, "--powers", "1,2", "--horizon", 12, "--out", tmp_path / "one")
     command("sample", PROMPT, "--model", WORKED_SUM, "--powers", "1.5,2", "--horizon", 12, "--samples", 2, "--out", tmp_path / "above")

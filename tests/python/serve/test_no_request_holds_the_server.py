@@ -150,3 +150,24 @@ def test_a_stream_that_is_read_may_be_longer_than_what_may_be_unsent(server):
         size += len(part)
         last = (last + part)[-16:]
     assert size > 2 * (4 << 20) and last == b"\n\ndata: [DONE]\n\n"
+
+
+def test_the_server_keeps_nothing_of_requests_that_have_ended():
+    """500 of them with 32 choices each would take 20 MiB; what the heap of a sound server grows by is less than one."""
+    running = Server()
+
+    def mebibytes():
+        with open(f"/proc/{running.process.pid}/statm", encoding="ascii") as memory:
+            return int(memory.read().split()[1]) * resource.getpagesize() / 2**20
+
+    def ask(count):
+        for number in range(count):
+            assert running.ask("/v1/completions", {"prompt": [1] * 30, "max_tokens": 1, "n": 32, "seed": number})[0] == 200
+
+    try:
+        ask(150)
+        before = mebibytes()
+        ask(500)
+        assert mebibytes() - before < 8
+    finally:
+        running.stop()

@@ -202,11 +202,25 @@ TEST_CASE("bound and estimates are those of their formulas, summed naively") {
       pairs[i].behind.push_back({static_cast<double>((i + 5) * t % 11), 2.0});
     pairs[i].behind.push_back(pairs[i].ahead[meetings[i]]);
   }
+  // The normal quantiles are tabulated; three pairs miss a share of 1 − (1 − c)^(1/3).
+  const std::vector<std::pair<double, double>> quantiles{
+      {0.5, 0.674489750196082}, {0.95, 1.959963984540054}, {0.99, 2.575829303548901}};
   for (std::size_t t = 0; t < 16; ++t) {
-    double apart = 0.0;  // of all pairs the j >= 1 with τ > t + jL
-    for (const std::size_t meeting : meetings)
-      for (std::size_t j = 1; j < 10; ++j) apart += meeting > t + j * lag ? 1.0 : 0.0;
-    REQUIRE(tv_bound(pairs, lag, t)->mean == apart / 3.0);
+    std::vector<double> apart;  // of each pair the j >= 1 with τ > t + jL
+    for (const std::size_t meeting : meetings) {
+      apart.push_back(0.0);
+      for (std::size_t j = 1; j < 10; ++j) apart.back() += meeting > t + j * lag ? 1.0 : 0.0;
+    }
+    const double mean = (apart[0] + apart[1] + apart[2]) / 3.0;
+    REQUIRE(tv_bound(pairs, lag, t)->mean == mean);
+    double squares = 0.0;
+    for (const double of_pair : apart) squares += (of_pair - mean) * (of_pair - mean);
+    for (const auto& [confidence, quantile] : quantiles) {
+      const double limit =
+          mean + quantile * std::sqrt(squares / 2.0 / 3.0) + 1.0 - std::cbrt(1.0 - confidence);
+      // The quantile is found to 1e-12, and errors are below 2.
+      REQUIRE(std::abs(*upper_tv_bound(pairs, lag, t, confidence) - limit) < 1e-11);
+    }
   }
   REQUIRE(tv_bound(pairs, lag, 0)->mean == 2.0);  // 0, 2 and 4
   REQUIRE(tv_bound(pairs, lag, 0)->error == std::sqrt(4.0 / 3.0));

@@ -387,6 +387,11 @@ class World {
       return entry.path().extension() == ".jsonl";
     });
     RC_ASSERT(static_cast<std::size_t>(contents) == files.size());
+    // A mark of a cancelled batch goes when the batch is over.
+    const std::filesystem::directory_iterator folders(folder_ / "kept" / "batches");
+    RC_ASSERT(std::all_of(begin(folders), end(folders), [](const auto& entry) {
+      return entry.path().extension() != ".cancelled";
+    }));
     check_pages("/v1/files", files);
   }
 
@@ -604,15 +609,25 @@ TEST_CASE("a batch's journal is as long as it may be, however many rounds are ke
     Machine machine(*versions()[0], folder / "kept", SIZE_MAX, checkpoint_bytes, gpu::Shard{1, 1});
     const std::string id = make_batch(machine, {body_of(40)}).id;
     longest.push_back(0);
-    for (int steps = 0; !machine.batches.find(id)->is_over(); ++steps) {
+    std::size_t before = 0;
+    std::size_t begun_again = 0;
+    for (int steps = 0;; ++steps) {
       REQUIRE(steps < 4000);
       go_on(machine, 1);
+      if (machine.batches.find(id)->is_over()) break;
       std::size_t bytes = 0;
       for (const auto& entry :
            std::filesystem::directory_iterator(folder / "kept" / "batches" / id))
         if (entry.path().filename().string().starts_with("journal")) bytes += entry.file_size();
       longest.back() = std::max(longest.back(), bytes);
+      if (bytes < before) {
+        // It begins anew only when the next round fills it.
+        CHECK(before > most / 2);
+        ++begun_again;
+      }
+      before = bytes;
     }
+    CHECK((begun_again > 2) == (checkpoint_bytes == most));
   }
   CHECK(longest[0] < 2 * most);  // the first line says whose it is, and each has a checksum
   CHECK(longest[1] > 4 * most);  // so that it was full more than twice
@@ -717,7 +732,10 @@ TEST_CASE("a batch whose input is gone holds no other, and is drawn once the inp
   CHECK(machine->batches.find(ids[gone])->status == "completed");
 }
 
-TEST_CASE("a shard that has ended without all of its answers is not taken", "[serve]") {
+TEST_CASE(
+    "a shard that has ended without all of its answers, or is of another version, is not taken",
+    "[serve]") {
+  const bool is_other = GENERATE(false, true);
   const test::TemporaryFolder folder;
   const auto first = [&] {
     return std::make_unique<Machine>(*versions()[0], folder / "kept", SIZE_MAX,
@@ -729,24 +747,29 @@ TEST_CASE("a shard that has ended without all of its answers is not taken", "[se
   {
     Counters counters;
     const GenerationLimits limits;
+    Identity identity = versions()[0]->identity;
+    if (is_other) identity.fingerprint += "-other";
     const GenerationMakings makings{versions()[0]->model,
-                                    versions()[0]->identity,
+                                    identity,
                                     counters,
                                     limits,
                                     [](std::string text) { return text; },
                                     ""};
     gpu::RunFolder half =
         open_shard(folder / "kept" / "batches" / id, {2, 2}, makings, Disk::owners());
-    half.append_sample(R"({"response": {"status_code": 200}})");  // of two lines
+    for (int line = 0; line < (is_other ? 2 : 1); ++line)  // of two
+      half.append_sample(R"({"response": {"status_code": 200}})");
     half.finish({{"status", "completed"}});
   }
   machine = first();
   for (int steps = 0; machine->batches.find(id)->errors.empty(); ++steps) {
     REQUIRE(steps < 4000);
+    REQUIRE_FALSE(machine->batches.find(id)->is_over());
     go_on(*machine, 4);
   }
   CHECK_THAT(machine->batches.find(id)->errors[0].message,
-             Catch::Contains("does not answer all lines of its shard"));
+             Catch::Contains(is_other ? "is of another batch, model or version"
+                                      : "does not answer all lines of its shard"));
   CHECK_FALSE(machine->batches.find(id)->is_over());
 }
 
@@ -857,6 +880,192 @@ TEST_CASE("a cancelled batch has all that was answered, also what waited for ear
   };
   CHECK(names(batch.output_file) == std::vector<std::string>{"line-2", "line-5"});
   CHECK(names(batch.error_file) == std::vector<std::string>{"line-1", "line-4"});
+}
+
+// The session counts every answer, also one that the batch has not collected yet.
+TEST_CASE("a cancelled batch has all that was drawn, whatever pass the cancel comes after",
+          "[serve]") {
+  json wrong = body_of(1);
+  wrong["top_p"] = 0.5;
+  const std::vector<json> bodies{body_of(1), wrong, body_of(2), body_of(3)};
+  std::size_t drawn = 0;
+  for (std::size_t passes = 0; drawn < bodies.size() - 1; ++passes) {
+    CAPTURE(passes);
+    REQUIRE(passes < 4000);
+    const test::TemporaryFolder folder;
+    const auto machine = machine_of(*versions()[0], folder);
+    const std::string id = make_batch(*machine, bodies).id;
+    while (machine->batches.advance(machine->session, bodies.size())) {
+    }
+    for (std::size_t i = 0; i < passes; ++i) machine->session.step();
+    drawn = machine->counters.answers;
+    machine->batches.cancel(id);
+    machine->batches.advance(machine->session, bodies.size());
+    const Batch batch = *machine->batches.find(id);
+    CHECK(batch.status == "cancelled");
+    CHECK(batch.completed == drawn);
+    CHECK(batch.failed == 1);
+    const std::string answers =
+        drawn == 0 ? "" : machine->batches.files().content(batch.output_file);
+    CHECK(static_cast<std::size_t>(std::count(answers.begin(), answers.end(), '\n')) == drawn);
+  }
+}
+
+TEST_CASE("clients see what each shard has answered and failed, whole lines alone, also less",
+          "[serve]") {
+  const test::TemporaryFolder folder;
+  Machine machine(*versions()[0], folder / "kept", SIZE_MAX, std::size_t{1} << 20,
+                  gpu::Shard{1, 3});
+  const std::string id = make_batch(machine, std::vector<json>(12, body_of(1))).id;
+  const auto own_lines = [&] { return machine.batches.find(id)->completed; };
+  for (int steps = 0; own_lines() < 4; ++steps) {
+    REQUIRE(steps < 4000);
+    go_on(machine, 4);
+  }
+  // The lines in the folders of the other two: 'c'ompleted, 'f'ailed, 'p'art of one.
+  const std::vector<std::pair<std::string, std::string>> contents{
+      {"", ""},     {"cff", ""},   {"cffp", "f"}, {"cffcp", "fc"},
+      {"c", "fcp"}, {"cc", "fcf"}, {"p", "fcfc"}, {"ffcc", "ccf"}};
+  for (const auto& [second, third] : contents) {
+    CAPTURE(second, third);
+    for (const auto& [name, content] :
+         {std::pair("shard-2-of-3", second), std::pair("shard-3-of-3", third)}) {
+      const auto shard = folder / "kept" / "batches" / id / name;
+      std::filesystem::create_directories(shard);
+      std::ofstream file(shard / "samples.jsonl");
+      for (const char kind : content) {
+        const std::string answer =
+            json{{"response", {{"status_code", kind == 'c' ? 200 : 400}}}}.dump();
+        file << (kind == 'p' ? answer.substr(0, 5) : answer + "\n");
+      }
+    }
+    go_on(machine, 4);
+    const std::string both = second + third;
+    const Batch shown = *machine.batches.find(id);
+    CHECK(shown.completed == 4 + static_cast<std::size_t>(std::ranges::count(both, 'c')));
+    CHECK(shown.failed == static_cast<std::size_t>(std::ranges::count(both, 'f')));
+  }
+}
+
+TEST_CASE("a batch that was dealt to another number of shards is refused, and loses nothing",
+          "[serve]") {
+  const std::size_t dealt = GENERATE(std::size_t{1}, std::size_t{2}, std::size_t{3});
+  const std::size_t asked = GENERATE(std::size_t{1}, std::size_t{2}, std::size_t{3});
+  const test::TemporaryFolder folder;
+  const auto machine_of_shards = [&](std::size_t shards) {
+    return std::make_unique<Machine>(*versions()[0], folder / "kept", SIZE_MAX,
+                                     std::size_t{1} << 20, gpu::Shard{1, shards});
+  };
+  auto machine = machine_of_shards(dealt);
+  const std::string id = make_batch(*machine, std::vector<json>(6, body_of(1))).id;
+  machine.reset();
+  machine = machine_of_shards(asked);
+  for (int pass = 0; pass < 40 && machine->batches.find(id)->errors.empty(); ++pass)
+    go_on(*machine, 6);
+  const Batch shown = *machine->batches.find(id);
+  CHECK(shown.completed == (asked == dealt ? 6 / dealt : 0));
+  REQUIRE(shown.errors.size() == (asked == dealt ? 0 : 1));
+  if (asked != dealt)
+    CHECK_THAT(shown.errors[0].message,
+               Catch::Contains("was dealt to " + std::to_string(dealt) + " shards, and not to " +
+                               std::to_string(asked)) &&
+                   Catch::Contains("--shard I/" + std::to_string(dealt)));
+  machine.reset();
+  machine = machine_of_shards(dealt);
+  for (int pass = 0; pass < 40; ++pass) go_on(*machine, 6);
+  CHECK(machine->batches.find(id)->completed == 6 / dealt);
+}
+
+namespace {
+
+using Files = std::map<std::filesystem::path, std::string>;  ///< by their places in a folder
+
+Files files_in(const std::filesystem::path& folder) {
+  Files files;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
+    if (entry.is_regular_file())
+      files[entry.path().lexically_relative(folder)] = read_whole(entry.path());
+  return files;
+}
+
+void write_files(const std::filesystem::path& folder, const Files& files) {
+  std::filesystem::remove_all(folder);
+  for (const auto& [name, bytes] : files) {
+    std::filesystem::create_directories((folder / name).parent_path());
+    std::ofstream(folder / name, std::ios::binary) << bytes;
+  }
+}
+
+/// Everything that clients get of a batch and its files, or the error.
+struct Given {
+  std::string all;
+  std::string refused;
+};
+Given given_of(const test::TemporaryFolder& folder, const std::string& id) {
+  Given given;
+  try {
+    const auto machine = machine_of(*versions()[0], folder);
+    for (int pass = 0; pass < 400; ++pass) {
+      const auto batch = machine->batches.find(id);
+      if (!batch || batch->is_over() || !batch->errors.empty()) break;
+      go_on(*machine, 2);
+    }
+    const auto batch = machine->batches.find(id);
+    if (!batch) return {"", "the batch is gone"};
+    if (!batch->errors.empty()) return {"", batch->errors.front().message};
+    if (!batch->is_over()) return {"", ""};
+    json shown(to_json(*batch));
+    for (const char* time : {"completed_at", "finalizing_at"}) shown.erase(time);
+    given.all = shown.dump();
+    for (const std::string& file : {batch->input_file, batch->output_file, batch->error_file}) {
+      json description(to_json(*machine->batches.files().find(file)));
+      if (file != batch->input_file) description.erase("created_at");
+      given.all += "\n" + description.dump() + "\n" + machine->batches.files().content(file);
+    }
+  } catch (const BadInput& error) {
+    given.refused = error.what();
+  }
+  return given;
+}
+
+}  // namespace
+
+// A server starts on the damaged folder, so that its loaders meet the damage.
+TEST_CASE("a flipped byte anywhere in a folder of batches changes no answer unseen", "[serve]") {
+  json wrong = body_of(1);
+  wrong["top_p"] = 0.5;
+  const std::size_t checkpoint_bytes = GENERATE(std::size_t{1}, std::size_t{1} << 20);
+  const test::TemporaryFolder folder;
+  const auto kept = folder / "kept";
+  std::string id;
+  Files half_way;
+  {
+    Machine machine(*versions()[0], kept, SIZE_MAX, checkpoint_bytes, gpu::Shard{1, 1});
+    id = make_batch(machine, {body_of(1), wrong, body_of(3), body_of(2)}).id;
+    while (machine.batches.find(id)->completed < 1) go_on(machine, 2);
+    half_way = files_in(kept);
+  }
+  const Given sound = given_of(folder, id);
+  REQUIRE(sound.refused.empty());
+  REQUIRE(std::count(sound.all.begin(), sound.all.end(), '\n') > 9);
+  for (const Files& files : {half_way, files_in(kept)}) {
+    std::size_t refused = 0;
+    for (const auto& [name, bytes] : files) {
+      for (std::size_t at = 0; at < bytes.size(); at += bytes.size() < 100 ? 1 : 11) {
+        CAPTURE(name, at, bytes.size());
+        Files damaged = files;
+        char& byte = damaged[name][at];
+        byte = static_cast<char>(byte ^ (1 << at % 7));
+        write_files(kept, damaged);
+        const Given given = given_of(folder, id);
+        if (given.refused.empty()) CHECK(given.all == sound.all);
+        refused += given.refused.empty() ? 0 : 1;
+      }
+    }
+    CHECK(refused > 100);
+    write_files(kept, files);
+    CHECK(given_of(folder, id).all == sound.all);
+  }
 }
 
 }  // namespace tempera::serve::batches_model_test

@@ -14,6 +14,7 @@
 #include <chrono>
 #include <ctime>
 #include <functional>
+#include <future>
 #include <iostream>
 #include <mutex>
 #include <optional>
@@ -104,6 +105,16 @@ class SmallServer {
     return driven_;
   }
   void stop() { http_.stop(std::chrono::milliseconds(0)); }
+  /// Gives the server's thread turns until so many connections are open. Returns false if 1,000
+  /// turns do not suffice.
+  bool comes_to(std::size_t connections) {
+    for (int turns = 0; turns < 1000 && http_.connections() != connections; ++turns) {
+      std::promise<void> done;
+      http_.post([&] { done.set_value(); });
+      done.get_future().wait();
+    }
+    return http_.connections() == connections;
+  }
   /// The turn that the server's thread had when it answered last.
   std::uint64_t turn_of_thread() const { return turn_of_thread_; }
 
@@ -378,6 +389,14 @@ TEST_CASE("As many connections as may be are served, and the next one waits unti
   };
   std::vector<Tcp::socket> served;
   for (std::size_t i = 0; i < most; ++i) ask(served.emplace_back(server.client()));
+  for (int turn = 0; turn < 3; ++turn) {
+    for (Tcp::socket& each : served) {
+      each.shutdown(Tcp::socket::shutdown_send);
+      CHECK(rest_of(each).empty());
+    }
+    REQUIRE(server.comes_to(0));
+    for (Tcp::socket& each : served) ask(each = server.client());
+  }
   for (int turn = 0; turn < 3; ++turn) {  // the whole of it, over and over
     auto next = server.client();
     send(next, get("/small"));

@@ -170,6 +170,21 @@ TEST_CASE("a mutated form is read or refused", "[fuzz]") {
   CHECK(taken < inputs * 19 / 20);
 }
 
+TEST_CASE("a form has 16 parts at most", "[serve]") {
+  for (const std::size_t count : {15, 16, 17}) {
+    std::string form;
+    for (std::size_t part = 0; part < count; ++part)
+      form += "--b\r\nContent-Disposition: form-data; name=\"" + std::to_string(part) +
+              "\"\r\n\r\nx\r\n";
+    form += "--b--\r\n";
+    const auto read = [&] { return read_multipart("multipart/form-data; boundary=b", form); };
+    if (count <= 16)
+      CHECK(read().size() == count);
+    else
+      CHECK_THROWS_AS(read(), BadInput);
+  }
+}
+
 TEST_CASE("a form's parts are those that were sent", "[serve]") {
   const auto parts = read_multipart("multipart/form-data; boundary=b", good_forms().front());
   REQUIRE(parts.size() == 2);

@@ -1,6 +1,8 @@
 // The places of the queue against a sum.
 #include "serve/sessions/counters.hpp"
 
+#include <string>
+
 #include "tests/law.hpp"
 
 namespace tempera::serve::counters_test {
@@ -25,6 +27,34 @@ TEST_CASE("choices have a place up to the last one, and each that ends gives its
       RC_ASSERT(counters.under_way == others + choices);
     }
   });
+}
+
+TEST_CASE("the first 64 rungs and edges have labels of their own, and each counts its own",
+          "[serve]") {
+  for (const std::size_t rungs : {1, 64, 65, 70}) {
+    CAPTURE(rungs);
+    Counters counters;
+    gpu::Answer answer;
+    for (std::size_t rung = 0; rung < rungs; ++rung) {
+      answer.moves.push_back({.proposed = 1000 + rung, .accepted = rung});
+      answer.swaps.push_back({.proposed = 5000 + rung, .accepted = 2 * rung});
+    }
+    counters.add(answer);
+    counters.add(answer);
+    const std::string text = counters.prometheus();
+    const auto has = [&](const std::string& what, std::size_t label, const std::string& outcome,
+                         std::size_t value) {
+      return text.find("\ntempera_" + what + "=\"" + std::to_string(label) + "\",outcome=\"" +
+                       outcome + "\"} " + std::to_string(value) + "\n") != std::string::npos;
+    };
+    for (std::size_t rung = 0; rung < rungs; ++rung) {
+      const bool is_told = rung < 64;
+      CHECK(has("local_moves_total{rung", rung + 1, "proposed", 2 * (1000 + rung)) == is_told);
+      CHECK(has("local_moves_total{rung", rung + 1, "accepted", 2 * rung) == is_told);
+      CHECK(has("swaps_total{edge", rung + 1, "proposed", 2 * (5000 + rung)) == is_told);
+      CHECK(has("swaps_total{edge", rung + 1, "accepted", 4 * rung) == is_told);
+    }
+  }
 }
 
 }  // namespace tempera::serve::counters_test

@@ -32,20 +32,35 @@ std::shared_ptr<Sent> sent(std::size_t bytes) { return std::make_shared<Sent>(by
 
 constexpr IntakeLimits limits{.jobs = 5, .bytes = 1000, .small_bytes = 40, .threads = 3};
 
-/// A job that waits until it is let go.
-struct Held {
-  std::latch began{1}, go{1}, done{1};
+/// A job that waits until it is let go, at the latest by a test that has failed.
+class Held {
+  struct State {
+    std::latch began{1}, go{1}, done{1};
+  };
+
+ public:
+  ~Held() { let_go(); }
   Intake::Work job() {
-    return [this](Leaving&) {
-      began.count_down();
-      go.wait();
-      done.count_down();
+    return [state = state_](Leaving&) {
+      state->began.count_down();
+      state->go.wait();
+      state->done.count_down();
     };
   }
   void end() {
-    go.count_down();
-    done.wait();
+    let_go();
+    state_->done.wait();
   }
+
+ private:
+  void let_go() {
+    if (!std::exchange(is_let_go_, true)) state_->go.count_down();
+  }
+  std::shared_ptr<State> state_ = std::make_shared<State>();
+  bool is_let_go_ = false;
+
+ public:
+  std::latch& began = state_->began;
 };
 
 /// The limits count a job until just after it has ended.

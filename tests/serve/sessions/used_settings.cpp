@@ -77,4 +77,34 @@ TEST_CASE("what nobody asked for is said as it is by default, and only where it 
   CHECK(answer_of(body)["tempera"]["particles"] == 3);
 }
 
+TEST_CASE("a request has 2^16 records and 64 rungs at most", "[serve]") {
+  const auto body_of = [](const json& tempera, std::size_t n) {
+    return json{{"prompt", "4+7?"}, {"max_tokens", 1}, {"n", n}, {"tempera", tempera}};
+  };
+  const auto best_of = [&](std::size_t particles, std::size_t n) {
+    return body_of({{"sampler", "best-of-n"}, {"particles", particles}}, n);
+  };
+  const auto ladder_of = [&](std::size_t rungs) {
+    json powers = json::array();
+    for (std::size_t rung = 0; rung < rungs; ++rung) powers.push_back(1.0 + 0.5 * double(rung));
+    return body_of({{"powers", powers}}, 1);
+  };
+  const auto model = gpu::OpenedModel::open(TEMPERA_SOURCE_DIR "/toy_models/worked_sum");
+  const Identity identity{"sums", "", "sums"};
+  const auto is_taken = [&](const json& body) {
+    try {
+      resolve_generation(model, identity, body.dump(), false, {});
+      return true;
+    } catch (const BadInput&) {
+      return false;
+    }
+  };
+  CHECK(is_taken(best_of(32768, 2)));
+  CHECK_FALSE(is_taken(best_of(32769, 2)));
+  CHECK(is_taken(best_of(512, 128)));
+  CHECK_FALSE(is_taken(best_of(513, 128)));
+  CHECK(is_taken(ladder_of(64)));
+  CHECK_FALSE(is_taken(ladder_of(65)));
+}
+
 }  // namespace tempera::serve::used_settings_test

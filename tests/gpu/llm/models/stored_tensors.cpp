@@ -319,6 +319,47 @@ TEST_CASE("a flipped byte of a GGUF file's directory is never computed from old 
   CHECK(refused > 300);
 }
 
+TEST_CASE("a flipped byte anywhere in a header of safetensors is refused, or says the same",
+          "[weights]") {
+  auto json = json_of<Llama>("llama_tied");
+  json["num_hidden_layers"] = 1U;
+  FormulaTensors made;
+  const Llama model(Llama::configuration(JsonObject(json, "config.json")), made, default_kernels());
+  const ModelFolder folder("untied_float32");
+  folder.write("config.json", json.dump());
+  folder.write("generation_config.json", "{}");
+  write_safetensors(folder.path(), made.made());
+  const test::TemporaryFolder packed;
+  const auto whole = opened(folder.path(), packed / "packed");
+  REQUIRE(whole.refused == "");
+  const fs::path file = folder.path() / "model.safetensors";
+  const std::string bytes = read_bytes(file);
+  // Reads a header without the loader; null where there is none.
+  const auto header_of = [](const std::string& of) {
+    std::uint64_t length = 0;
+    std::memcpy(&length, of.data(), sizeof length);
+    if (length > of.size() - sizeof length) return nlohmann::json();
+    auto header = nlohmann::json::parse(of.substr(sizeof length, length), nullptr, false);
+    if (header.is_object()) header.erase("__metadata__");
+    return header;
+  };
+  const nlohmann::json header = header_of(bytes);
+  std::uint64_t length = 0;
+  std::memcpy(&length, bytes.data(), sizeof length);
+  std::size_t refused = 0;
+  for (std::size_t byte = 0; byte < sizeof length + length; ++byte) {
+    INFO(byte);
+    std::string damaged = bytes;
+    damaged[byte] = static_cast<char>(damaged[byte] ^ (1 << byte % 8));
+    write_file(file, damaged);
+    const auto again = opened(folder.path(), byte % 7 == 0 ? packed / "packed" : fs::path());
+    CHECK(again.refused.empty() == (header_of(damaged) == header));
+    if (again.refused.empty()) CHECK(again.log_p == whole.log_p);
+    refused += again.refused.empty() ? 0 : 1;
+  }
+  CHECK(refused > 500);
+}
+
 TEST_CASE("a flipped byte anywhere in a file of packed weights is noticed by the loader",
           "[weights]") {
   const test::TemporaryFolder folder;

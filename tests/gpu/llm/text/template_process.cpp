@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "tests/gpu/llm/transformer/architectures/model_folder.hpp"
+#include "tests/open_handles.hpp"
 
 namespace tempera::gpu::template_process_test {
 
@@ -42,6 +43,19 @@ TEST_CASE("one process renders all templates", "[templates]") {
   for (std::size_t i = 0; i < answers.size(); ++i)
     CHECK(answers[i] == R"({"text": ")" + std::to_string(i) + R"(user"})");
   CHECK(process.child() == child);
+}
+
+TEST_CASE("a process of templates has one socket, and gives it back when it ends", "[templates]") {
+  const std::size_t before = test::open_descriptors();
+  for (int time = 0; time < 3; ++time) {
+    TemplateProcess process({.processor_seconds = 0.05});
+    CHECK(process.answer(says_hi) == hi);
+    CHECK(test::open_descriptors() == before + 1);
+    require_bad_input([&] { process.answer(task(without_end)); }, {"takes more than"});
+    CHECK(test::open_descriptors() == before);
+    CHECK(process.answer(says_hi) == hi);
+  }
+  CHECK(test::open_descriptors() == before);
 }
 
 TEST_CASE("a template without end is ended, and the next one is rendered", "[templates]") {

@@ -9,6 +9,7 @@
 
 #include "tests/gpu/llm/transformer/architectures/model_folder.hpp"
 #include "tests/gpu/llm/transformer/weights/quantised_bytes.hpp"
+#include "tests/open_handles.hpp"
 #include "tests/temporary_file.hpp"
 
 namespace tempera::gpu::packed_weights_file_test {
@@ -97,6 +98,27 @@ class FullDisk final : public Disk {
   std::size_t left_;
   bool has_failed_ = false;
 };
+
+TEST_CASE("packed weights are mapped for as long as somebody has them, and no file stays open") {
+  const test::TemporaryFolder folder;
+  const fs::path file = folder / "weights";
+  Heard heard;
+  const std::size_t before = test::open_descriptors();
+  for (int time = 0; time < 3; ++time) {  // made, then taken
+    const auto weights = PackedWeightsFile::open_or_make(file, "key", heard.say);
+    const Given given("Q4_K", Arithmetic::float32);
+    std::optional<PackedMatrix> matrix = weights->matrix("own", [&] { return given.packed(); });
+    weights->finish();
+    CHECK(test::mappings_of(folder / "") > 0);
+    matrix.reset();
+  }
+  CHECK(test::mappings_of(folder / "") == 0);
+  CHECK(test::open_descriptors() == before);
+  made_or_taken(folder / "another", heard.say);
+  CHECK_FALSE(PackedWeightsFile::open(file, "another key", heard.say));
+  CHECK(test::mappings_of(folder / "") == 0);
+  CHECK(test::open_descriptors() == before);
+}
 
 TEST_CASE("mapped weights are those that were packed, for every dtype and arithmetic",
           "[weights]") {
