@@ -271,7 +271,7 @@ def _new_cache() -> Any:
 def _add_layer(cache: Any, keys: Any, values: Any) -> None:
     from transformers.cache_utils import DynamicLayer  # type: ignore[import-not-found, unused-ignore]
 
-    layer = DynamicLayer()
+    layer = DynamicLayer()  # type: ignore[no-untyped-call, unused-ignore]
     layer.lazy_initialization(keys, values)
     layer.keys, layer.values = keys, values
     cache.layers.append(layer)

@@ -208,4 +208,5 @@ class RunFolder:
             "dims": {"log_p0": ["rung"], "length": ["rung"]},
         }
         # From 1.0 on arviz takes all groups as one argument.
-        return arviz.from_dict(**groups, **shape) if arviz.__version__.startswith("0.") else arviz.from_dict(groups, **shape)
+        from_dict: Any = arviz.from_dict
+        return from_dict(**groups, **shape) if arviz.__version__.startswith("0.") else from_dict(groups, **shape)
