@@ -340,7 +340,11 @@ def test_the_named_cases(model):
         lambda: tempera.Session(model, batch=0), lambda: tempera.Session(None), lambda: tempera.Session(model).cancel(None),
         lambda: tempera.Model.open(b"x"), lambda: tempering.ladder(model, [], first=1, last=4, replicas=2),
         lambda: model.sample(PROMPT, max_tokens=3, horizon=4), lambda: tempera.set_threads(0),
-        lambda: model.sample(PROMPT, out=""), lambda: tempera.RunFolder(""),
+        lambda: model.sample(PROMPT, out=""), lambda: tempera.RunFolder(""), lambda: tempera.Model.open(WORKED_SUM + "\0x"),
+        lambda: exact.FiniteModel.open(FOUR_STATE + "\0x"), lambda: exact.fraction("1e5000"), lambda: exact.fraction("1e-5000"),
+        lambda: diagnostics.ess(["1", "2", "3", "4"]), lambda: diagnostics.ess(np.array([1j, 2, 3, 4])),
+        lambda: diagnostics.diagnose({"round": [1], "sample": [0], "log_p0": [[-1.0]], "lengths": [[2]]}),
+        lambda: tempering.ladder(model, PROMPT, first=1, last=4, replicas=2, samples=0),
     ):  # fmt: skip
         with pytest.raises(tempera.BadInput, match="^[^\n]*$"):
             call()
