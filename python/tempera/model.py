@@ -351,7 +351,7 @@ def _opened_again(name: str, arithmetic: str | None, device: str | None, rope_fa
 
 
 def _resumes(out: Any, resume: Any, checkpoint_seconds: Any) -> bool:
-    """Whether a run goes on. Raises BadInput for what is about a run folder where there is none."""
+    """True if a run is resumed. Raises BadInput for a wish about a run folder where there is none."""
     asked = truth("resume", resume)
     if out is None:
         for name, given in (("resume", asked), ("checkpoint_seconds", checkpoint_seconds is not None)):

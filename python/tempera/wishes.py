@@ -189,7 +189,7 @@ def not_empty(name: str, value: Any) -> str:
 
 
 def confidence(value: Any) -> float:
-    """A probability between 0 and 1, neither of which counts. Raises BadInput.
+    """A probability above 0 and below 1. Raises BadInput.
 
     >>> confidence(1)
     Traceback (most recent call last):
@@ -210,7 +210,7 @@ def finite(name: str, value: Any) -> float:
 
 
 def called(name: str, value: Any) -> Any:
-    """What can be called. Raises BadInput."""
+    """Anything that can be called. Raises BadInput."""
     if not callable(value):
         raise BadInput(name, f"{shown(value)} is not callable")
     return value

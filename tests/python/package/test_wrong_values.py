@@ -17,7 +17,7 @@ from tempera import check, diagnostics, errors, exact, law, partition, ray, temp
 
 
 class Shy:
-    """Not even its repr can be had."""
+    """An object without a repr."""
 
     def __repr__(self):
         raise RuntimeError("no repr")
@@ -167,7 +167,7 @@ CALLS = {
                {"prompts": None, "flags": None, "devices": 0, "block": 0, "gpus": -1, "cpus": -1, "command": ""}),
     "lines": (lambda m, f, out: ray.sample([{"id": "a", "prompt": "x"}], ["--no-model"], out=out), {"out": None}),
 }  # fmt: skip
-# What has no arguments that work: what it needs is not installed here, or runs for ever.
+# Calls without arguments that work: they need a package that is not installed here, or run for ever.
 REFUSED = {"session", "ladder of", "run folder", "finite text", "law of a step", "check.model of", "blocks", "lines", "state"}
 # Numbers that these may have, though the call then takes long.
 LARGE = {"steps", "rounds", "samples", "pilots", "horizon", "block", "power", "powers", "replicas", "first", "last", "permutations"}
@@ -196,7 +196,7 @@ def rational(value):
 
 
 def fixed(value):
-    """A few texts alone, none of which is in WRONG."""
+    """A few texts alone; WRONG has none of them."""
     return False
 
 
@@ -286,7 +286,7 @@ def raises_our_line(call, may=True):
 
 
 def faults(call, given, may):
-    """What is at fault for each argument with each value of WRONG: may(argument, value) says whether it may have that."""
+    """The faults of each argument with each value of WRONG: may(argument, value) is True if it may have that."""
     found = []
     for argument in given:
         for value in WRONG:
