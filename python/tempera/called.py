@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import inspect
 import json
+import numbers
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tempera.errors import BadInput
-from tempera.wishes import several, text, token, whole
+from tempera.errors import BadInput, shown
+from tempera.wishes import called, not_empty, several, text, token, whole
 
 #: The most tokens that a vocabulary has.
 LARGEST_VOCABULARY = 2**18
@@ -40,7 +41,7 @@ def tokens_of(packed: bytes) -> list[int]:
 
 def terminal_tokens(given: Any, size: int) -> list[int]:
     """Token numbers that end an answer, from one or several. Raises BadInput for one outside the vocabulary."""
-    listed = [] if given is None else [token("terminal", given)] if not hasattr(given, "__iter__") else several("terminal", given, token, "[2]")
+    listed = [] if given is None else [token("terminal", given)] if isinstance(given, numbers.Integral) else several("terminal", given, token, "[2]")
     for one in listed:
         if one >= size:
             raise BadInput("terminal", f"{one} is outside the vocabulary", f"use numbers below {size}")
@@ -157,7 +158,7 @@ class CalledText:
         """The text of tokens."""
         decoded = self._decode(tokens)
         if not isinstance(decoded, str):
-            raise BadInput("decode", f"gave {decoded!r}, which is not a text")
+            raise BadInput("decode", f"gave {shown(decoded)}, which is not a text")
         return decoded.encode("utf-8", "replace").decode()
 
     def _tokens(self, which: str, given: Any) -> list[int]:
@@ -182,8 +183,8 @@ def open_callable(
 ) -> tuple[Any, Rows]:
     """The compiled half of a model that a callable computes, and its rows. Raises BadInput."""
     for name, given in (("next_logits", next_logits), ("encode", encode), ("decode", decode), ("chat", chat)):
-        if given is not None and not callable(given) or given is None and name == "next_logits":
-            raise BadInput(name, f"{given!r} is not callable")
+        if given is not None or name == "next_logits":
+            called(name, given)
     if inspect.iscoroutinefunction(next_logits):
         raise BadInput("next_logits", "is a coroutine function", "give one that returns the logits")
     names = None if isinstance(vocabulary, (int, np.integer)) else several("vocabulary", vocabulary, text, "['a', 'b'], or a number")
@@ -192,13 +193,16 @@ def open_callable(
         raise BadInput("vocabulary", "has a token twice", "give different names")
     if names is not None and isinstance(terminal, str):
         terminal = [terminal]
-    if names is not None and hasattr(terminal, "__iter__"):
-        terminal = [names.index(one) if one in names else one for one in terminal]
+    if isinstance(terminal, (set, frozenset)):  # the order of these says nothing
+        terminal = list(terminal)
+    if names is not None and terminal is not None and not isinstance(terminal, numbers.Integral):
+        known = {name: number for number, name in enumerate(names)}
+        terminal = several("terminal", terminal, lambda _, one: known.get(one, one) if isinstance(one, str) else one, "['e']")
     plain = NamedTokens(names, size)
     texts = CalledText(encode or plain.encode, decode or plain.decode, chat, size)
-    given_digest = None if digest is None else text("digest", digest)
+    given_digest = None if digest is None else not_empty("digest", digest)
     rows = CalledRows(next_logits, size, given_digest)
     opened = native.OpenedModel.called(
-        rows, texts, size, terminal_tokens(terminal, size), whole("positions", positions), True, 0, text("arithmetic", arithmetic), given_digest
+        rows, texts, size, terminal_tokens(terminal, size), whole("positions", positions), True, 0, not_empty("arithmetic", arithmetic), given_digest
     )  # fmt: skip
     return opened, rows

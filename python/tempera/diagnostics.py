@@ -14,12 +14,15 @@ definitions are those of Vehtari, Gelman, Simpson, Carpenter and Bürkner, "Rank
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+import numbers
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Literal
 
-from tempera.errors import BadInput
+from tempera import wishes
+from tempera.errors import BadInput, shown
+from tempera.wishes import finite, several, text, token, whole
 
 if TYPE_CHECKING:
     import numpy as np
@@ -36,8 +39,12 @@ def _array(name: str, values: ArrayLike, remedy: str) -> Draws:
     import numpy
 
     try:
-        found = numpy.asarray(values, dtype=numpy.float64)
-    except (TypeError, ValueError):
+        given = numpy.asarray(None if isinstance(values, bytearray) else values)
+        # NumPy would read texts as numbers, and leave out the imaginary part of others.
+        if given.dtype.kind not in "biuf" and not (given.dtype.kind == "O" and all(isinstance(one, numbers.Real) for one in given.ravel())):
+            raise TypeError
+        found = given.astype(numpy.float64)
+    except (ArithmeticError, TypeError, ValueError):
         raise BadInput(name, "is not an array of numbers", remedy) from None
     if not numpy.isfinite(found).all():
         raise BadInput(name, "contains NaN or infinity", "leave that answer out, or look for the model's fault")
@@ -126,7 +133,7 @@ def ess(draws: ArrayLike, kind: Literal["bulk", "tail", "mean"] = "bulk") -> flo
     """
     import numpy
 
-    chains = _chains(draws)
+    chains, kind = _chains(draws), text("kind", kind)  # type: ignore[assignment]
     if kind == "bulk":
         return _effective_size(_normal_scores(_halves(chains)))
     if kind == "mean":
@@ -134,7 +141,7 @@ def ess(draws: ArrayLike, kind: Literal["bulk", "tail", "mean"] = "bulk") -> flo
     if kind == "tail":
         tails = numpy.quantile(chains, (0.05, 0.95))
         return min(_effective_size(_halves((chains <= tail).astype(numpy.float64))) for tail in tails)
-    raise BadInput("kind", f'there is no effective sample size "{kind}"', "give bulk, tail or mean")
+    raise BadInput("kind", f"there is no effective sample size {shown(kind)}", "give bulk, tail or mean")
 
 
 def r_hat(draws: ArrayLike) -> float | None:
@@ -184,8 +191,7 @@ def tv_at_least(run: ArrayLike, exact: ArrayLike, confidence: float = 0.95) -> f
     """
     import numpy
 
-    if not 0 < confidence < 1:
-        raise BadInput("confidence", f"{confidence} is not between 0 and 1", "give such as 0.95")
+    confidence = wishes.confidence(confidence)
     sides = [_numbers(run, "run"), _numbers(exact, "exact")]
     points = numpy.concatenate(sides)
     below = [numpy.searchsorted(numpy.sort(side), points, side="right") / len(side) for side in sides]
@@ -202,8 +208,7 @@ def rank_test(run: ArrayLike, exact: ArrayLike, permutations: int = 9999, seed: 
     import numpy
 
     sides = [_numbers(run, "run"), _numbers(exact, "exact")]
-    if permutations < 1:
-        raise BadInput("permutations", f"{permutations} is less than 1", "give such as 9999")
+    permutations, seed = whole("permutations", permutations, 1), whole("seed", seed)
     _, place, counts = numpy.unique(numpy.concatenate(sides), return_inverse=True, return_counts=True)
     # Twice the rank, which is a whole number, so that equal sums are seen to be equal.
     ranks = (2 * numpy.cumsum(counts) - counts + 1)[place]
@@ -239,6 +244,18 @@ class AgainstExact:
     p_value: float  #: of the rank test that both have one law
 
 
+def _sample(name: str, value: Any) -> dict[str, Any]:
+    """An answer as samples.jsonl has it. Raises BadInput."""
+    if not isinstance(value, dict):
+        raise BadInput(name, f"{shown(value)} is not an answer", "give dictionaries, as samples.jsonl has them")
+    if value.get("id") is not None:
+        text(f"{name}, id", value["id"])
+    text(f"{name}, answer", value.get("answer"))
+    finite(f"{name}, log_p0", value.get("log_p0"))
+    several(f"{name}, tokens", value.get("tokens"), token, "[1, 2]")
+    return value
+
+
 def against(run: list[dict[str, Any]], exact: list[dict[str, Any]], confidence: float = 0.95) -> list[AgainstExact]:
     """Compares the answers to each prompt, as samples.jsonl has them, with exact draws to it.
 
@@ -246,13 +263,14 @@ def against(run: list[dict[str, Any]], exact: list[dict[str, Any]], confidence: 
     exact draws, and as tv_at_least.
     """
     sides: list[dict[str | None, list[dict[str, Any]]]] = [{}, {}]
-    for side, samples in zip(sides, (run, exact)):
-        for sample in samples:
+    confidence = wishes.confidence(confidence)
+    for name, side, samples in zip(("run", "exact"), sides, (run, exact)):
+        for sample in several(name, samples, _sample, '[{"id": "a", "answer": "…", "tokens": [1, 2], "log_p0": -3.5}]'):
             side.setdefault(sample.get("id"), []).append(sample)
     found = []
     for prompt, answers in sides[0].items():
         if prompt not in sides[1]:
-            raise BadInput("exact", f"has no answers to the prompt {prompt!r}", "draw both runs from the same prompts")
+            raise BadInput("exact", f"has no answers to the prompt {shown(prompt)}", "draw both runs from the same prompts")
         pair = (answers, sides[1][prompt])
         place = {text: number for number, text in enumerate(sorted({sample["answer"] for side in pair for sample in side}))}
         figures: dict[str, Callable[[dict[str, Any]], float]] = {
@@ -284,16 +302,21 @@ class Diagnostics:
     r_hat: float | None  #: None if all draws are equal
 
 
-def chains_of(events: dict[str, Any]) -> dict[tuple[str | None, str], NDArray[np.float64]]:
+def chains_of(events: Mapping[str, Any]) -> dict[tuple[str | None, str], NDArray[np.float64]]:
     """The chains of a run by prompt and quantity, of shape (chains, draws, rungs), from the columns of its rounds.
 
     Only rounds of the last stage are draws. A chain that has fewer of them than another has not ended and is left out.
     """
     import numpy
 
-    stages = events.get("stage", [])
-    if len(stages) == 0:
+    if not isinstance(events, Mapping):
+        raise BadInput("events", f"{shown(events)} is not a dictionary of columns", 'give what RunFolder.events("round") returns')
+    if not events:
         return {}
+    stages = events.get("stage", ())
+    for name in ("stage", "round", "sample", "log_p0", "lengths"):
+        if name not in events or len(events[name]) != len(stages):
+            raise BadInput("events", f'the column "{name}" is missing or of another length', 'give what RunFolder.events("round") returns')
     last, ids = max(stages), events.get("id", [None] * len(stages))
     series: dict[str | None, dict[int, list[int]]] = {}
     for line, stage in enumerate(stages):
@@ -309,7 +332,7 @@ def chains_of(events: dict[str, Any]) -> dict[tuple[str | None, str], NDArray[np
     return found
 
 
-def diagnose(events: dict[str, Any]) -> list[Diagnostics]:
+def diagnose(events: Mapping[str, Any]) -> list[Diagnostics]:
     """The figures of every prompt, rung and quantity, from the columns of a run's rounds.
 
     Raises BadInput if a chain has fewer than four draws.

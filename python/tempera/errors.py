@@ -3,6 +3,23 @@
 from __future__ import annotations
 
 
+#: The most characters of a value that a message quotes.
+_MOST_SHOWN = 200
+
+
+def shown(value: object) -> str:
+    """A value as a message quotes it: its repr, or its type for what has none, such as an integer of 5,000 digits.
+
+    >>> shown([1, "a"]), shown(10**5000)
+    ("[1, 'a']", 'an object of the type int')
+    """
+    try:
+        found = repr(value)
+    except Exception:  # noqa: BLE001 (whatever the repr of a user's object raises)
+        found = f"an object of the type {type(value).__name__}"
+    return found if len(found) <= _MOST_SHOWN else found[: _MOST_SHOWN - 1] + "…"
+
+
 class Error(Exception):
     """Every error of tempera."""
 

@@ -13,14 +13,16 @@ does is in tempera.law.
 from __future__ import annotations
 
 import json
+import numbers
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Union
 
 from tempera import _exact
-from tempera.errors import BadInput
+from tempera.errors import BadInput, shown
 from tempera.wishes import not_empty, path, several, text, token, truth, whole
 from tempera.wishes import text as _checked_text
 
@@ -35,19 +37,38 @@ Exact = Union[int, str, float, Fraction]
 def fraction(number: Exact) -> Fraction:
     """The fraction that a number is.
 
-    Raises BadInput for what is not a number.
+    Raises BadInput for what is not a number, for bool, and for a text with an exponent beyond ±4,300.
 
     >>> fraction("3/8"), fraction(1.5), fraction("0.25")
     (Fraction(3, 8), Fraction(3, 2), Fraction(1, 4))
     """
     try:
-        return Fraction(number)
-    except (ArithmeticError, TypeError, ValueError):
-        raise BadInput("number", f"{number!r} is not a fraction", 'give one such as 2, "3/2" or 0.25') from None
+        if isinstance(number, numbers.Integral) and not isinstance(number, bool):
+            return Fraction(int(number))  # NumPy's integers wrap around
+        if isinstance(number, (Fraction, Decimal, str)):
+            if _is_small(number):
+                return Fraction(number)
+        elif isinstance(number, numbers.Real) and not isinstance(number, bool):
+            return Fraction(float(number))
+    except (ArithmeticError, ValueError):
+        pass
+    raise BadInput("number", f"{shown(number)} is not a fraction", 'give one such as 2, "3/2" or 0.25')
+
+
+def _is_small(number: Fraction | Decimal | str) -> bool:
+    """False where an exponent asks for more digits than Python reads: the fraction of "1e999999999" would take hours."""
+    if isinstance(number, Fraction):
+        return True
+    exponent = str(number).lower().partition("e")[2]
+    return not exponent or abs(int(exponent)) <= 4300
 
 
 def _text(number: Exact) -> str:
-    return str(fraction(number))
+    found = fraction(number)
+    try:
+        return str(found)
+    except ValueError:
+        raise BadInput("number", "has more digits than Python writes", "use a smaller or simpler one") from None
 
 
 def _listed(name: str, numbers: Sequence[Exact]) -> list[str]:
@@ -56,6 +77,17 @@ def _listed(name: str, numbers: Sequence[Exact]) -> list[str]:
 
 def _optional(name: str, numbers: Sequence[Exact] | None) -> list[str] | None:
     return None if numbers is None else _listed(name, numbers)
+
+
+def _named_fraction(_: str, number: Exact) -> Fraction:
+    return fraction(number)
+
+
+def _states(states: Any) -> tuple[str, ...]:
+    found = tuple(several("states", states, text, '["a", "b"]'))
+    if len(set(found)) != len(found):
+        raise BadInput("states", "has one twice", "give different ones")
+    return found
 
 
 class Law(Mapping[str, Fraction]):
@@ -69,8 +101,10 @@ class Law(Mapping[str, Fraction]):
     """
 
     def __init__(self, states: Sequence[str], probabilities: Sequence[Exact]) -> None:
-        self.states = tuple(states)  #: in order
-        self.fractions = tuple(fraction(probability) for probability in probabilities)  #: in the order of the states
+        self.states = _states(states)  #: in order
+        self.fractions: tuple[Fraction, ...] = tuple(several("probabilities", probabilities, _named_fraction, "[1]"))  #: in the order of the states
+        if len(self.fractions) != len(self.states):
+            raise BadInput("probabilities", f"are {len(self.fractions)} for {len(self.states)} states", "give one for each")
         self._of = dict(zip(self.states, self.fractions, strict=True))
 
     def __getitem__(self, state: str) -> Fraction:
@@ -103,16 +137,27 @@ class Matrix:
     """
 
     def __init__(self, states: Sequence[str], rows: Sequence[Sequence[Exact]]) -> None:
-        self.states = tuple(states)  #: in order
-        self.fractions = tuple(tuple(fraction(entry) for entry in row) for row in rows)  #: [states][states]
+        self.states = _states(states)  #: in order
+        entries = several("rows", rows, lambda name, row: tuple(several(name, row, _named_fraction, "[[1]]")), "[[1]]")
+        if {len(self.states)} != {len(entries), *map(len, entries)}:
+            raise BadInput("rows", f"are not {len(self.states)} rows of {len(self.states)} entries", "give one for each pair of states")
+        self.fractions: tuple[tuple[Fraction, ...], ...] = tuple(entries)  #: [states][states]
         self._at = {state: number for number, state in enumerate(self.states)}
 
     def __getitem__(self, pair: tuple[str, str]) -> Fraction:
-        return self.fractions[self._at[pair[0]]][self._at[pair[1]]]
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise BadInput("pair", f"{shown(pair)} is not two states", 'give them as in matrix["a", "b"]')
+        return self.fractions[self._number(pair[0])][self._number(pair[1])]
+
+    def _number(self, state: str) -> int:
+        found = self._at.get(text("state", state))
+        if found is None:
+            raise BadInput("state", f"{shown(state)} is not one of the matrix", "use one of its states")
+        return found
 
     def row(self, state: str) -> Law:
-        """The law of the next state."""
-        return Law(self.states, self.fractions[self._at[state]])
+        """The law of the next state. Raises BadInput for a state that the matrix does not have."""
+        return Law(self.states, self.fractions[self._number(state)])
 
     def array(self) -> NDArray[np.float64]:
         """[states, states]: the float64 nearest to each fraction."""
@@ -203,7 +248,7 @@ def _ends(found: tuple[str, str] | None) -> tuple[Fraction, Fraction] | None:
 
 def _checked_model(model: FiniteModel) -> _exact.FiniteModel:
     if not isinstance(model, FiniteModel):
-        raise BadInput("model", f"{model!r} is not a finite model", "give a tempera.exact.FiniteModel")
+        raise BadInput("model", f"{shown(model)} is not a finite model", "give a tempera.exact.FiniteModel")
     return model._model
 
 
@@ -217,7 +262,7 @@ def _start(start: Any) -> str | None:
 
 def _rows(name: str, rows: Any) -> Mapping[Any, Any]:
     if not isinstance(rows, Mapping):
-        raise BadInput(name, f"{rows!r} is not a dictionary", 'give one such as {"a": "1/2", "e": "1/2"}')
+        raise BadInput(name, f"{shown(rows)} is not a dictionary", 'give one such as {"a": "1/2", "e": "1/2"}')
     return rows
 
 
@@ -250,7 +295,7 @@ class FiniteModel:
         name: str = "model",
     ) -> None:
         document: dict[str, Any] = {
-            "name": text("name", name),
+            "name": not_empty("name", name),
             "vocabulary": several("vocabulary", vocabulary, text, "['a', 'e']"),
             "terminal": several("terminal", terminal, text, "['e']"),
             "next": {text("next", prefix): _row(f"next, {prefix!r}", row) for prefix, row in _rows("next", next).items()},
@@ -433,5 +478,5 @@ def total_variation(first: Mapping[str, Exact], second: Mapping[str, Exact]) -> 
     >>> total_variation({"a": "1/2", "b": "1/2"}, {"b": 1})
     Fraction(1, 2)
     """
-    states = {*first, *second}
+    states = {*_rows("first", first), *_rows("second", second)}
     return sum((abs(fraction(first.get(x, 0)) - fraction(second.get(x, 0))) for x in states), Fraction(0)) / 2

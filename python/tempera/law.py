@@ -18,7 +18,7 @@ from decimal import Decimal
 
 from tempera import _exact
 from tempera.exact import Exact, FiniteModel, Law, Matrix, _checked_model, _optional, _size
-from tempera.wishes import number, several, text
+from tempera.wishes import number, several, text, whole
 
 
 @dataclass(frozen=True)
@@ -64,5 +64,6 @@ def compiled(
 
 def local_move(model: FiniteModel, horizon: int, power: float) -> Matrix:
     """The matrix of the compiled local move at one power: row x is the law after one move from x. Raises BadInput."""
+    compiled = _checked_model(model)
     states = model.records(horizon)
-    return Matrix(states, _checked_model(model).compiled_local_move(horizon, number("power", power)))
+    return Matrix(states, compiled.compiled_local_move(whole("horizon", horizon, 1, 2**32 - 1), number("power", power)))

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 from tempera import errors
 from tempera.native import native
 from tempera.wishes import (
-    LAYOUT, SAMPLER, Powers, Prompt, RunWishes, Tokens, Wishes, chat_arguments, check_names, checked, is_one, path, raw_prompt, several, takes, token, truth,
+    LAYOUT, SAMPLER, Powers, Prompt, RunWishes, Tokens, Wishes, chat_arguments, check_names, checked, identity, is_one, not_empty, path, raw_prompt, several,
+    takes, token, truth,
 )  # fmt: skip
 from tempera.wishes import text as _text
 
@@ -176,7 +177,7 @@ class Model:
         from tempera.called import open_callable
 
         opened, rows = open_callable(native(), next_logits, vocabulary, terminal, encode, decode, chat, positions, arithmetic, digest)
-        return cls(opened, _text("name", name), rows=rows)
+        return cls(opened, not_empty("name", name), rows=rows)
 
     @classmethod
     def from_transformers(
@@ -207,7 +208,7 @@ class Model:
 
         opened, rows = open_transformers(native(), model, tokenizer, terminal, positions, cache, digest)
         known = getattr(model.config, "_name_or_path", "") or type(model).__name__
-        return cls(opened, _text("name", known if name is None else name), rows=rows)
+        return cls(opened, not_empty("name", known if name is None else name), rows=rows)
 
     def __repr__(self) -> str:
         return f"Model({self.name!r}, arithmetic={self.arithmetic!r})"
@@ -285,10 +286,9 @@ class Model:
         i draws as the prompt with the id "i" does. Ctrl-C ends the work after the forward pass that is
         under way. Raises BadInput, ModelError, DeviceError.
         """
+        resume = _resumes(out, resume, wishes.pop("checkpoint_seconds", None) if out is None else None)
         if out is not None:
-            return _into_folder(self, path("out", out), truth("resume", resume), _Wished("sample", prompts, dict(wishes), ("checkpoint_seconds",)))
-        if resume:
-            raise errors.BadInput("resume", "has no effect without out", "name the run folder with out=")
+            return _into_folder(self, path("out", out), resume, _Wished("sample", prompts, dict(wishes), ("checkpoint_seconds",)))
         answers = list(_Sampling(self, prompts, dict(wishes)).run())
         return sorted(answers, key=lambda answer: (answer.prompt, answer.sample))
 
@@ -311,11 +311,10 @@ class Model:
         Cancelling the task ends the work after the pass that is under way; with `out` what has been drawn is saved, and the
         folder can go on.
         """
-        if out is None and resume:
-            raise errors.BadInput("resume", "has no effect without out", "name the run folder with out=")
+        resume = _resumes(out, resume, wishes.pop("checkpoint_seconds", None) if out is None else None)
         if out is not None:
             wished = _Wished("sample_async", prompts, dict(wishes), ("checkpoint_seconds",))
-            return await _into_folder_async(self, path("out", out), truth("resume", resume), wished)
+            return await _into_folder_async(self, path("out", out), resume, wished)
         answers = [answer async for answer in _Sampling(self, prompts, dict(wishes)).run_async()]
         return sorted(answers, key=lambda answer: (answer.prompt, answer.sample))
 
@@ -329,7 +328,7 @@ class Model:
 def require_model(model: Any) -> None:
     """Raises BadInput for anything but a Model."""
     if not isinstance(model, Model):
-        raise errors.BadInput("model", f"{model!r} is not a model", "give what tempera.Model.open returns")
+        raise errors.BadInput("model", f"{errors.shown(model)} is not a model", "give what tempera.Model.open returns")
 
 
 def _download(name: str) -> None:
@@ -351,8 +350,14 @@ def _opened_again(name: str, arithmetic: str | None, device: str | None, rope_fa
     return Model.open(name, arithmetic=arithmetic, device=device, rope_factors=rope_factors)
 
 
-def _identity(name: str, value: Any) -> str:
-    return _text(name, str(value))
+def _resumes(out: Any, resume: Any, checkpoint_seconds: Any) -> bool:
+    """True if a run is resumed. Raises BadInput for a wish about a run folder where there is none."""
+    asked = truth("resume", resume)
+    if out is None:
+        for name, given in (("resume", asked), ("checkpoint_seconds", checkpoint_seconds is not None)):
+            if given:
+                raise errors.BadInput(name, "has no effect without out", "name the run folder with out=")
+    return asked
 
 
 def answer_of(news: News, prompt: int, confidence: bool) -> Answer:
@@ -392,7 +397,7 @@ class _Wished:
         self.prompts = [raw_prompt(prompt) for prompt in listed]
         self.ids: list[str | None] = [None] if len(self.prompts) == 1 else [str(number) for number in range(len(self.prompts))]
         if wishes.get("ids") is not None:
-            self.ids = several("ids", wishes["ids"], _identity, "['a', 'b']")
+            self.ids = several("ids", wishes["ids"], identity, "['a', 'b']")
             if len(self.ids) != len(self.prompts) or len(set(self.ids)) != len(self.ids):
                 raise errors.BadInput("ids", "are not one for each prompt, all different")
         self.total = len(self.prompts) * int(self.sampler.get("samples", 1))

@@ -9,7 +9,7 @@ import sys
 import warnings
 from typing import Any
 
-from tempera.errors import BadInput, DeviceError
+from tempera.errors import BadInput, DeviceError, shown
 from tempera.wishes import whole
 
 
@@ -19,7 +19,7 @@ def native(device: str | None = None) -> Any:
     Raises BadInput if the device is not known, and DeviceError if this package was built without kernels for it.
     """
     if device is not None and not (isinstance(device, str) and re.fullmatch("host|cuda(:[0-9]{1,9})?", device)):
-        raise BadInput("device", f'"{device}" is not known', 'give "host", "cuda" or "cuda:N"')
+        raise BadInput("device", f"{shown(device)} is not known", 'give "host", "cuda" or "cuda:N"')
     try:
         return _module("_tempera" if device is None or device == "host" else "_tempera_cuda")
     except ModuleNotFoundError:

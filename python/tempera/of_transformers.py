@@ -19,8 +19,8 @@ import numpy as np
 import torch  # type: ignore[import-not-found, unused-ignore]
 
 from tempera.called import LARGEST_VOCABULARY, CalledText, NamedTokens, Pass, Rows, terminal_tokens, tokens_of
-from tempera.errors import BadInput
-from tempera.wishes import text, whole
+from tempera.errors import BadInput, shown
+from tempera.wishes import not_empty, text, whole
 
 #: How a forward pass names the cache that it takes and gives, from release to release.
 _CACHE_NAMES = ("cache", "past_key_values", "cache_params", "state")
@@ -271,7 +271,7 @@ def _new_cache() -> Any:
 def _add_layer(cache: Any, keys: Any, values: Any) -> None:
     from transformers.cache_utils import DynamicLayer  # type: ignore[import-not-found, unused-ignore]
 
-    layer = DynamicLayer()
+    layer = DynamicLayer()  # type: ignore[no-untyped-call, unused-ignore]
     layer.lazy_initialization(keys, values)
     layer.keys, layer.values = keys, values
     cache.layers.append(layer)
@@ -404,7 +404,7 @@ def _clock(date: Any) -> Any:
     try:
         return datetime.datetime.fromisoformat(date).strftime
     except (TypeError, ValueError):
-        raise BadInput("chat_template_kwargs.strftime_now", f"{date!r} is not a date", 'give a text such as "2026-11-28"') from None
+        raise BadInput("chat_template_kwargs.strftime_now", f"{shown(date)} is not a date", 'give a text such as "2026-11-28"') from None
 
 
 class _TokenizerText(CalledText):
@@ -434,11 +434,11 @@ def _described(model: Any) -> str:
 def open_transformers(native: Any, model: Any, tokenizer: Any, terminal: Any, positions: Any, cache: Any, digest: Any) -> tuple[Any, Rows]:
     """The compiled half of a model of transformers, and its rows. Raises BadInput."""
     _require_model(model)
-    if cache not in ("auto", "fresh"):
-        raise BadInput("cache", f"{cache!r} is not known", 'give "auto" or "fresh"')
+    if text("cache", cache) not in ("auto", "fresh"):
+        raise BadInput("cache", f"{shown(cache)} is not known", 'give "auto" or "fresh"')
     if tokenizer is not None and not (callable(tokenizer) and hasattr(tokenizer, "decode")):
-        raise BadInput("tokenizer", f"{tokenizer!r} is not a tokenizer of transformers", "give what AutoTokenizer.from_pretrained returns")
-    given_digest = None if digest is None else text("digest", digest)
+        raise BadInput("tokenizer", f"{shown(tokenizer)} is not a tokenizer of transformers", "give what AutoTokenizer.from_pretrained returns")
+    given_digest = None if digest is None else not_empty("digest", digest)
     rows, size = _rows_of(model, cache, given_digest)
     config = model.config.get_text_config() if hasattr(model.config, "get_text_config") else model.config
     if terminal is None:

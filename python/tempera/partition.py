@@ -20,8 +20,9 @@ from dataclasses import dataclass
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Literal
 
-from tempera import diagnostics
-from tempera.errors import BadInput
+from tempera import diagnostics, wishes
+from tempera.errors import BadInput, shown
+from tempera.wishes import finite, number, several, text, truth, whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -49,11 +50,6 @@ class Partition:
     method: Literal["rejection", "stepping-stones", "power 1"]
     #: log Z_α by thermodynamic integration; None where it is not computed
     thermodynamic: float | None = None
-
-
-def _confidence(confidence: float) -> None:
-    if not 0 < confidence < 1:
-        raise BadInput("confidence", f"{confidence} is not between 0 and 1", "give such as 0.95")
 
 
 def _at_most(kept: int, proposals: int, share: float) -> float:
@@ -87,7 +83,7 @@ def rejection_share(kept: int, proposals: int, confidence: float = 0.95) -> tupl
     tests P(N <= n) and P(N >= n) of the number N of proposals (Clopper and Pearson, for inverse sampling): it covers Z_α with at
     least the confidence.
     """
-    _confidence(confidence)
+    confidence, kept, proposals = wishes.confidence(confidence), whole("kept", kept), whole("proposals", proposals)
     if not 1 <= kept <= proposals:
         raise BadInput("kept", f"{kept} of {proposals} proposals", "give at least one, and no more than there are proposals")
     tail = (1 - confidence) / 2
@@ -105,8 +101,9 @@ def minorization(log_z: float, horizon: int, moves: int) -> float:
     L(x, y) >= Z_α π_α(y) / T: the weights Π z_α of records are at most 1. With the low end of an interval for log Z_α the
     bound holds with its confidence.
     """
-    if not (log_z <= 0 and horizon >= 1 and moves >= 0):
-        raise BadInput("log_z, horizon, moves", f"are {log_z}, {horizon}, {moves}", "give log Z <= 0, a horizon of at least 1 and moves of at least 0")
+    horizon, moves = whole("horizon", horizon, 1), whole("moves", moves)
+    if not number("log_z", log_z) <= 0:
+        raise BadInput("log_z", f"{log_z} is not at most 0", "give log Z of a power of at least 1")
     return float((1 - math.exp(log_z) / horizon) ** moves)
 
 
@@ -135,8 +132,9 @@ def stepping_stones(log_p0: ArrayLike, powers: Sequence[float]) -> tuple[NDArray
     """
     import numpy
 
-    chains = _chains(log_p0, powers)
-    steps = numpy.diff(numpy.asarray(powers, dtype=float))
+    ladder = _ladder(powers)
+    chains = _chains(log_p0, ladder)
+    steps = numpy.diff(ladder)
 
     def ratios(some: NDArray[np.float64]) -> NDArray[np.float64]:
         logs = [_log_mean_exp(step * some[:, :, rung].ravel()) for rung, step in enumerate(steps)]
@@ -154,8 +152,9 @@ def thermodynamic(log_p0: ArrayLike, powers: Sequence[float]) -> tuple[NDArray[n
     """
     import numpy
 
-    chains = _chains(log_p0, powers)
-    steps = numpy.diff(numpy.asarray(powers, dtype=float))
+    ladder = _ladder(powers)
+    chains = _chains(log_p0, ladder)
+    steps = numpy.diff(ladder)
 
     def corrections(some: NDArray[np.float64]) -> NDArray[np.float64]:
         variances = some.var(axis=(0, 1))
@@ -170,6 +169,14 @@ def thermodynamic(log_p0: ArrayLike, powers: Sequence[float]) -> tuple[NDArray[n
     return found, numpy.sqrt(numpy.diag(covariance)), left
 
 
+def _ladder(powers: Any) -> list[float]:
+    """Positive powers that rise. Raises BadInput."""
+    found = several("powers", powers, finite, "[1, 2, 4]")
+    if not found or found[0] <= 0 or any(low >= high for low, high in zip(found, found[1:])):
+        raise BadInput("powers", f"{found} is not a ladder", "give positive powers that rise")
+    return found
+
+
 def _chains(log_p0: ArrayLike, powers: Sequence[float]) -> NDArray[np.float64]:
     found = diagnostics._array("log_p0", log_p0, "give an array of shape (chains, draws, rungs)")
     if found.ndim != 3 or found.shape[2] != len(powers) or found.size == 0:
@@ -179,12 +186,18 @@ def _chains(log_p0: ArrayLike, powers: Sequence[float]) -> NDArray[np.float64]:
     return found
 
 
+def _check_id(id: Any) -> None:
+    if id is not None:
+        text("id", id)
+
+
 def of_ladder(id: str | None, log_p0: ArrayLike, powers: Sequence[float], confidence: float = 0.95) -> list[Partition]:
     """log Z_α at every power of a ladder that begins at 1, or its ratios to the first power of another ladder.
 
     Warns (PartitionWarning) where thermodynamic integration disagrees.
     """
-    _confidence(confidence)
+    confidence, powers = wishes.confidence(confidence), _ladder(powers)
+    _check_id(id)
     quantile = NormalDist().inv_cdf((1 + confidence) / 2)
     stones, errors = stepping_stones(log_p0, powers)
     integral, integral_errors, left = thermodynamic(log_p0, powers)
@@ -204,10 +217,18 @@ def of_ladder(id: str | None, log_p0: ArrayLike, powers: Sequence[float], confid
     return rows
 
 
+def _event(name: str, value: Any) -> tuple[int, bool]:
+    if not isinstance(value, tuple) or len(value) != 2:
+        raise BadInput(name, f"{shown(value)} is not an event", "give pairs such as (3, True)")
+    return whole(name, value[0], 1), truth(name, value[1])
+
+
 def of_rejection(id: str | None, power: float, events: Iterable[tuple[int, bool]], confidence: float = 0.95) -> Partition:
     """log Z_α from the events of exact rejection: of each, how many proposals it tells of, and whether the last was kept."""
+    _check_id(id)
+    (power,) = _ladder([power])
     kept = proposals = 0
-    for count, accepted in events:
+    for count, accepted in several("events", events, _event, "[(3, True)]"):
         proposals += count
         kept += accepted
     share, low, high = rejection_share(kept, proposals, confidence)
@@ -225,8 +246,8 @@ def of_run(config: dict[str, Any], events: Callable[[str], dict[str, Any]], conf
         proposals = moves.get("proposals", [1] * count)
         by_prompt: dict[str | None, list[tuple[int, bool]]] = {}
         for line in range(count):
-            number = proposals[line]
-            by_prompt.setdefault(ids[line], []).append((1 if number is None else int(number), bool(moves["accepted"][line])))
+            told = proposals[line]
+            by_prompt.setdefault(ids[line], []).append((1 if told is None else int(told), bool(moves["accepted"][line])))
         return [of_rejection(id, powers[0], of_prompt, confidence) for id, of_prompt in by_prompt.items()]
     if sampler != "ppt" or len(powers) < 2:
         raise BadInput("sampler", f"{sampler} with {len(powers)} power{'s' * (len(powers) != 1)} gives no log Z", "draw by exact-rejection, or by ppt on a ladder")

@@ -22,6 +22,7 @@ from typing import Any, Union
 
 from tempera.errors import BadInput
 from tempera.eval.sampler_command import find_command
+from tempera.wishes import finite, path, several, text, whole
 
 #: A file of prompts, or of each {"id": …, "prompt": …} or {"id": …, "messages": […]}.
 Prompts = Union[str, "os.PathLike[str]", Iterable[Mapping[str, Any]]]
@@ -41,19 +42,19 @@ def read_prompts(prompts: Prompts) -> list[dict[str, Any]]:
     them. Raises BadInput for anything else, and for an id that is there twice.
     """
     if isinstance(prompts, (str, os.PathLike)):
-        where = os.fspath(prompts)
+        where = path("prompts", prompts)
         try:
-            text = Path(where).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
+            written = Path(where).read_text(encoding="utf-8")
+        except (OSError, ValueError) as error:
             raise BadInput(where, f"cannot be read ({error})", "give a file of prompts, one a line") from None
         listed: list[Any] = []
-        for number, line in enumerate(_lines_of(text), 1):
+        for number, line in enumerate(_lines_of(written), 1):
             try:
                 listed.append(json.loads(line))
             except ValueError:
                 raise BadInput(f"{where}, line {number}", "is not JSON", 'write {"id": "…", "prompt": "…"}') from None
     else:
-        where, listed = "prompts", list(prompts)
+        where, listed = "prompts", several("prompts", prompts, lambda _, prompt: prompt, '[{"id": "a", "prompt": "…"}]')
     found: list[dict[str, Any]] = []
     ids: set[str] = set()
     for number, prompt in enumerate(listed, 1):
@@ -82,13 +83,14 @@ def _is_prompt(prompt: Any) -> bool:
     return set(prompt) == {"id", "messages"} and isinstance(prompt["messages"], list)
 
 
-def _check_flags(flags: Sequence[str]) -> list[str]:
-    for flag in flags:
+def _check_flags(flags: Any) -> list[str]:
+    listed = several("flags", flags, text, '["--model", "m"]')
+    for flag in listed:
         if flag.split("=")[0] in _NOT_FOR_BLOCKS:
             raise BadInput(flag, "is not for blocks", "tempera.ray.sample draws all prompts and returns their lines")
-    if "--model" not in [flag.split("=")[0] for flag in flags]:
+    if "--model" not in [flag.split("=")[0] for flag in listed]:
         raise BadInput("--model", "is missing", "give it among the flags")
-    return list(flags)
+    return listed
 
 
 class _Device:
@@ -166,10 +168,14 @@ def iterate(
     Ray must be running (ray.init). Raises BadInput, also for what the command refuses, and what Ray raises for a block that fails
     otherwise.
     """
-    if block < 1:
-        raise BadInput("block", f"is {block}", "give how many prompts an actor draws at once")
-    if devices is not None and devices < 1:
-        raise BadInput("devices", f"is {devices}", "give how many actors draw at a time, or leave it out")
+    block = whole("block", block, 1)
+    if devices is not None:
+        devices = whole("devices", devices, 1)
+    for name, share in (("gpus", gpus), ("cpus", cpus)):
+        if finite(name, share) < 0:
+            raise BadInput(name, f"{share} is below 0", "give how many of them an actor has")
+    if command is not None:
+        path("command", command)
     listed = read_prompts(prompts)
     checked = _check_flags(flags)
     layout = {"devices": devices, "block": block, "gpus": gpus, "cpus": cpus}
@@ -184,13 +190,14 @@ def sample(prompts: Prompts, flags: Sequence[str], *, out: str | os.PathLike[str
 
     out: a file for them; it is there whole or not at all. Other arguments are those of iterate().
     """
+    where = None if out is None else path("out", out)
     drawn = {(row["place"], row["sample"]): row["line"] for row in iterate(prompts, flags, **layout)}
     lines = [drawn[key] for key in sorted(drawn)]
-    if out is not None:
-        beside = Path(f"{os.fspath(out)}.part")
+    if where is not None:
+        beside = Path(f"{where}.part")
         try:
             beside.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
-            beside.replace(out)
+            beside.replace(where)
         except OSError as error:
-            raise BadInput(os.fspath(out), f"cannot be written ({error.strerror})", "give another file") from None
+            raise BadInput(where, f"cannot be written ({error.strerror})", "give another file") from None
     return lines

@@ -15,11 +15,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Union
 
-from tempera import diagnostics, partition, run_files
+from tempera import diagnostics, partition, run_files, wishes
 from tempera.diagnostics import AgainstExact
-from tempera.errors import BadInput
+from tempera.errors import BadInput, shown
 from tempera.model import Acceptance, Answer
-from tempera.wishes import path
+from tempera.wishes import path, text
 
 if TYPE_CHECKING:
     import numpy as np
@@ -96,7 +96,7 @@ class RunFolder:
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.folder = Path(path("folder", folder))
-        if not (self.folder / "config.json").is_file():
+        if not os.path.isfile(self.folder / "config.json"):
             raise BadInput(str(folder), "is not a run: config.json is not there", "`Model.sample(…, out=…)` makes one")
 
     def __repr__(self) -> str:
@@ -141,8 +141,8 @@ class RunFolder:
         `rung` counts from 1; of a swap it is the lower of the two. `log_ratio` is log R of the acceptance. A round's
         columns `replicas`, `lengths` and `log_p0` have a list for each line, by rung.
         """
-        if kind not in EVENTS:
-            raise BadInput("kind", f'there is no event "{kind}"', f"give one of {', '.join(EVENTS)}")
+        if text("kind", kind) not in EVENTS:
+            raise BadInput("kind", f"there is no event {shown(kind)}", f"give one of {', '.join(EVENTS)}")
         found = columns(run_files.lines(self.folder, "events.jsonl", run_files.mark_of(kind)))
         found.pop("kind", None)
         return found
@@ -161,6 +161,9 @@ class RunFolder:
         exact: a run of exact-rejection from the same model and prompts, at the same horizon and the power of the answers, under another seed. Each
         bound holds at the confidence by itself. Raises BadInput if `exact` is none.
         """
+        confidence = wishes.confidence(confidence)
+        if not isinstance(exact, RunFolder):
+            raise BadInput("exact", f"{shown(exact)} is not a run folder", "give a tempera.RunFolder")
         if exact.config.get("sampler") != "exact-rejection":
             raise BadInput(str(exact.folder), "holds no exact draws", "draw them with the sampler exact-rejection")
         ours, theirs = self.config, exact.config
@@ -181,13 +184,15 @@ class RunFolder:
         Warns (partition.PartitionWarning) if two ways disagree. Raises BadInput for another sampler, a ladder that does not begin
         at 1, and fewer than two answers of a ladder.
         """
-        return partition.of_run(self.config, self.events, confidence)
+        return partition.of_run(self.config, self.events, wishes.confidence(confidence))
 
     def to_arviz(self, id: str | None = None) -> Any:
         """The chains of one prompt as arviz takes them: `log_p0` and `length` of shape (chain, draw, rung).
 
         id: the prompt; may be left out if the run has one. Raises BadInput if it is unknown, ImportError without arviz.
         """
+        if id is not None:
+            text("id", id)
         import arviz  # type: ignore[import-not-found, unused-ignore]
 
         chains = diagnostics.chains_of(self.events("round"))
@@ -196,11 +201,12 @@ class RunFolder:
             id = prompts[0]
         if id not in prompts:
             named = ", ".join(str(prompt) for prompt in prompts[:10])
-            raise BadInput("id", f"the run has no rounds of the prompt {id!r}", f"give one of {named}" if prompts else "draw with a ladder or local moves")
+            raise BadInput("id", f"the run has no rounds of the prompt {shown(id)}", f"give one of {named}" if prompts else "draw with a ladder or local moves")
         groups = {"posterior": {quantity: chains[id, quantity] for quantity in ("log_p0", "length")}}
         shape = {
             "coords": {"rung": list(range(1, chains[id, "log_p0"].shape[2] + 1))},
             "dims": {"log_p0": ["rung"], "length": ["rung"]},
         }
         # From 1.0 on arviz takes all groups as one argument.
-        return arviz.from_dict(**groups, **shape) if arviz.__version__.startswith("0.") else arviz.from_dict(groups, **shape)
+        from_dict: Any = arviz.from_dict
+        return from_dict(**groups, **shape) if arviz.__version__.startswith("0.") else from_dict(groups, **shape)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from tempera.errors import BadInput
 from tempera.model import Acceptance, Model, require_model
-from tempera.wishes import Prompt, chat_arguments, is_one, number, raw_prompt, several, text, whole
+from tempera.wishes import Prompt, called, chat_arguments, finite, identity, is_one, raw_prompt, several, whole
 
 if TYPE_CHECKING:
     from tempera._tempera import RawPilot
@@ -49,7 +49,7 @@ def geometric(first: float, last: float, replicas: int) -> tuple[float, ...]:
     >>> [round(power, 6) for power in geometric(1, 4, 3)]
     [1.0, 2.0, 4.0]
     """
-    _check(first, last, replicas)
+    first, last, replicas = _checked(first, last, replicas)
     return tuple(first * (last / first) ** (rung / (replicas - 1)) for rung in range(replicas))
 
 
@@ -59,13 +59,15 @@ def arithmetic(first: float, last: float, replicas: int) -> tuple[float, ...]:
     >>> arithmetic(1, 4, 4)
     (1.0, 2.0, 3.0, 4.0)
     """
-    _check(first, last, replicas)
+    first, last, replicas = _checked(first, last, replicas)
     return tuple(first + (last - first) * rung / (replicas - 1) for rung in range(replicas))
 
 
-def _check(first: float, last: float, replicas: int) -> None:
-    if not 0 < number("first", first) < number("last", last) or whole("replicas", replicas, most=2**16) < 2:
+def _checked(first: Any, last: Any, replicas: Any) -> tuple[float, float, int]:
+    low, high, rungs = finite("first", first), finite("last", last), whole("replicas", replicas, most=2**16)
+    if not 0 < low < high or rungs < 2:
         raise BadInput("ladder", "has no such powers", "give 0 < first < last and at least 2 replicas")
+    return low, high, rungs
 
 
 def ladder(
@@ -102,10 +104,12 @@ def ladder(
     if not listed:
         raise BadInput("prompts", "are an empty list", "give at least one: the pilots draw answers to them")
     raw = [raw_prompt(prompt) for prompt in listed]
-    names = [str(number) for number in range(len(raw))] if ids is None else several("ids", ids, lambda name, one: text(name, str(one)), "['a', 'b']")
+    names = [str(number) for number in range(len(raw))] if ids is None else several("ids", ids, identity, "['a', 'b']")
     if len(names) != len(raw) or len(set(names)) != len(names):
         raise BadInput("ids", "are not one for each prompt, all different")
-    _check(first, last, replicas)
+    low, high, _ = _checked(first, last, replicas)
+    if progress is not None:
+        called("progress", progress)
 
     def done(number: int, most: int) -> None:
         if progress is not None:
@@ -117,7 +121,7 @@ def ladder(
              "pilots": pilots, "cache_memory": 0 if cache_memory is None else cache_memory}  # fmt: skip
     counted = {name: None if size is None else whole(name, size) for name, size in sizes.items()}
     found = model._native.calibrate(
-        model._opened, raw, names, arguments=chat_arguments(thinking, chat_template_kwargs), first=float(first), last=float(last), done=done, **counted
+        model._opened, raw, names, arguments=chat_arguments(thinking, chat_template_kwargs), first=low, last=high, done=done, **counted
     )
     if progress is None and sys.stderr.isatty():
         print(file=sys.stderr)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import difflib
 import inspect
 import json
+import math
 import numbers
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Union
 
-from tempera.errors import BadInput
+from tempera.errors import BadInput, shown
 
 if TYPE_CHECKING:
     import numpy as np
@@ -74,6 +75,8 @@ class RunWishes(Wishes, total=False):
 SAMPLER = tuple(SamplerWishes.__annotations__)
 LAYOUT = ("batch", "under_way", "cache_memory")
 
+_LONGEST_PATH = 4096  # PATH_MAX of Linux
+
 _Call = TypeVar("_Call", bound=Callable[..., Any])
 
 
@@ -117,7 +120,7 @@ def whole(name: str, value: Any, least: int = 0, most: int = 2**64 - 1) -> int:
     if isinstance(value, numbers.Integral) and not isinstance(value, bool) and least <= int(value) <= most:
         return int(value)
     last = f"2^{(most + 1).bit_length() - 1} - 1" if (most & (most + 1)) == 0 and most > 2**16 else str(most)
-    raise BadInput(name, f"{value!r} is not a whole number from {least} to {last}")
+    raise BadInput(name, f"{shown(value)} is not a whole number from {least} to {last}")
 
 
 def token(name: str, value: Any) -> int:
@@ -131,21 +134,26 @@ def number(name: str, value: Any) -> float:
         try:
             return float(value)
         except OverflowError:
-            raise BadInput(name, f"{value!r} is too large") from None
-    raise BadInput(name, f"{value!r} is not a number")
+            raise BadInput(name, f"{shown(value)} is too large") from None
+    raise BadInput(name, f"{shown(value)} is not a number")
 
 
 def several(name: str, values: Any, one: Callable[[str, Any], Any], example: str) -> list[Any]:
-    """Each value of a list, tuple or array, checked by `one`. Raises BadInput."""
-    if isinstance(values, (str, bytes, Mapping)) or not hasattr(values, "__iter__"):
-        raise BadInput(name, f"{values!r} is not a list", f"give one such as {example}")
+    """Each value of a list, tuple or array, checked by `one`. Raises BadInput, also for a set, whose order is arbitrary."""
+    if not _has_order(values):
+        raise BadInput(name, f"{shown(values)} is not a list", f"give one such as {example}")
     return [one(name, value) for value in values]
+
+
+def _has_order(values: Any) -> bool:
+    """True for what gives values one after the other; an array without dimensions has the method and gives none."""
+    return hasattr(values, "__iter__") and getattr(values, "ndim", 1) != 0 and not isinstance(values, (str, bytes, bytearray, Mapping, Set))
 
 
 def text(name: str, value: Any) -> str:
     """A text that UTF-8 can hold. Raises BadInput for anything else, also for half of a surrogate pair."""
     if not isinstance(value, str):
-        raise BadInput(name, f"{value!r} is not a text")
+        raise BadInput(name, f"{shown(value)} is not a text")
     try:
         value.encode()
     except UnicodeEncodeError as error:
@@ -155,11 +163,21 @@ def text(name: str, value: Any) -> str:
     return value
 
 
+def identity(name: str, value: Any) -> str:
+    """The id of a prompt: a text, or a whole number for its digits. Raises BadInput."""
+    return str(whole(name, value)) if isinstance(value, numbers.Integral) else text(name, value)
+
+
 def path(name: str, value: Any) -> str:
     """A path as a text, from a text or a path object. Raises BadInput."""
     if not isinstance(value, (str, os.PathLike)):
-        raise BadInput(name, f"{value!r} is not a path")
-    return not_empty(name, os.fspath(value))
+        raise BadInput(name, f"{shown(value)} is not a path")
+    found = not_empty(name, os.fspath(value))
+    if "\0" in found:  # the compiled half would read what is before it
+        raise BadInput(name, f"{shown(found)} has a character that no path has", "give a path without NUL")
+    if len(found.encode()) >= _LONGEST_PATH:
+        raise BadInput(name, f"{shown(found)} is longer than a path may be", f"give one of fewer than {_LONGEST_PATH} bytes")
+    return found
 
 
 def not_empty(name: str, value: Any) -> str:
@@ -170,13 +188,41 @@ def not_empty(name: str, value: Any) -> str:
     return found
 
 
+def confidence(value: Any) -> float:
+    """A probability above 0 and below 1. Raises BadInput.
+
+    >>> confidence(1)
+    Traceback (most recent call last):
+    tempera.errors.BadInput: confidence: 1 is not between 0 and 1; give such as 0.95
+    """
+    found = number("confidence", value)
+    if not 0 < found < 1:
+        raise BadInput("confidence", f"{shown(value)} is not between 0 and 1", "give such as 0.95")
+    return found
+
+
+def finite(name: str, value: Any) -> float:
+    """The same as number(), and neither infinite nor NaN. Raises BadInput."""
+    found = number(name, value)
+    if not math.isfinite(found):
+        raise BadInput(name, f"{found} is not finite")
+    return found
+
+
+def called(name: str, value: Any) -> Any:
+    """Anything that can be called. Raises BadInput."""
+    if not callable(value):
+        raise BadInput(name, f"{shown(value)} is not callable")
+    return value
+
+
 def truth(name: str, value: Any) -> bool:
     """True or False; 0, 1 and NumPy's truths count. Raises BadInput."""
     if isinstance(value, (bool, numbers.Integral)) and value in (0, 1):
         return bool(value)
     if type(value).__module__ == "numpy" and type(value).__name__ in ("bool", "bool_"):
         return bool(value)
-    raise BadInput(name, f"{value!r} is neither True nor False")
+    raise BadInput(name, f"{shown(value)} is neither True nor False")
 
 
 def _powers(name: str, value: Any) -> list[float]:
@@ -184,7 +230,7 @@ def _powers(name: str, value: Any) -> list[float]:
 
 
 def _counts(name: str, value: Any) -> int | list[int]:
-    return whole(name, value) if not hasattr(value, "__iter__") else several(name, value, whole, "[4, 2]")
+    return several(name, value, whole, "[4, 2]") if _has_order(value) else whole(name, value)
 
 
 def _stops(name: str, value: Any) -> list[str]:
@@ -196,12 +242,22 @@ def _at_least_one(name: str, value: Any) -> int:
 
 
 def _weights(name: str, value: Any) -> list[int]:
-    return several(name, value, whole, "[3, 2, 1]")
+    found = several(name, value, whole, "[3, 2, 1]")
+    if not found:
+        raise BadInput(name, "are an empty list", "give one for each position, or leave it out")
+    return found
+
+
+def _seconds(name: str, value: Any) -> float:
+    found = number(name, value)
+    if not 0 <= found <= 1e6:
+        raise BadInput(name, f"{found} is not from 0 to 1000000", "give seconds, such as 0.5 or 60")
+    return found
 
 
 def _arguments(name: str, value: Any) -> dict[str, Any]:
     if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
-        raise BadInput(name, f"{value!r} is not a dictionary of names", 'give one such as {"reasoning_effort": "low"}')
+        raise BadInput(name, f"{shown(value)} is not a dictionary of names", 'give one such as {"reasoning_effort": "low"}')
     return dict(value)
 
 
@@ -232,7 +288,7 @@ _KINDS: dict[str, Callable[[str, Any], Any]] = {
 # The same of arguments that are not settings of a sampler.
 _LAYOUT_CHECKS: dict[str, Callable[[str, Any], Any]] = {
     "cache_memory": whole, "batch": _at_least_one, "under_way": _at_least_one, "thinking": truth, "progress": truth,
-    "checkpoint_seconds": number, "chat_template_kwargs": _arguments,
+    "checkpoint_seconds": _seconds, "chat_template_kwargs": _arguments,
 }  # fmt: skip
 
 
@@ -259,14 +315,14 @@ def checked(wishes: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
 
 
 def _no_prompt(value: Any) -> BadInput:
-    return BadInput("prompt", f"{value!r} is not a prompt", 'give a text, token numbers, or messages such as {"role": "user", "content": "…"} in a list')
+    return BadInput("prompt", f"{shown(value)} is not a prompt", 'give a text, token numbers, or messages such as {"role": "user", "content": "…"} in a list')
 
 
 def is_one(prompts: Any) -> bool:
     """True for one prompt, False for a list of prompts. Raises BadInput for anything else."""
     if isinstance(prompts, str):
         return True
-    if isinstance(prompts, Mapping) or not hasattr(prompts, "__iter__"):
+    if not _has_order(prompts):
         raise _no_prompt(prompts)
     if not hasattr(prompts, "__len__"):
         return False  # a generator gives prompts; to look at its first would take it away
@@ -278,7 +334,7 @@ def raw_prompt(prompt: Any) -> Any:
     """A prompt as the compiled half takes it. Raises BadInput for invalid messages."""
     if isinstance(prompt, str):
         return text("prompt", prompt)
-    if isinstance(prompt, (bytes, Mapping)) or not hasattr(prompt, "__iter__"):
+    if not _has_order(prompt):
         raise _no_prompt(prompt)
     parts = list(prompt)
     if not any(isinstance(part, Mapping) for part in parts):

@@ -260,6 +260,9 @@ std::vector<Pilot> calibrate_ladder(LanguageModel& model, std::span<const Prompt
                      "give at least 2 rounds and a sweep in each");
   if (settings.pilots < 1 || settings.pilots > addressable_pilots)
     throw BadInput("pilots", "is " + std::to_string(settings.pilots), "give 1 to 255");
+  if (settings.samples < 1 || settings.samples > addressable_samples)
+    throw BadInput("samples", "is " + std::to_string(settings.samples),
+                   "give 1 to " + std::to_string(addressable_samples));
   std::vector<Pilot> pilots;
   std::vector<double> powers = geometric_ladder(settings.from, settings.to, settings.replicas);
   for (std::size_t number = 1; number <= settings.pilots; ++number) {

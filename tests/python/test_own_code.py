@@ -41,6 +41,28 @@ def test_what_python_has_compiled_before_is_not_read(tmp_path: Path) -> None:
     assert shown(tmp_path, "mine:step") == ["2"]
 
 
+@pytest.mark.parametrize("first", ["import tempera.check\nimport beside\n", "import beside\nimport tempera.check\n"])
+def test_a_program_of_its_own_takes_nothing_from_the_cache(tmp_path: Path, first: str) -> None:
+    """As `tempera check` starts it: what is imported before tempera.check is compared with its text, and refused if it is another's."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    (tmp_path / "program.py").write_text(first + "import sys\nprint(beside.other, file=sys.stderr)\n")
+    write(tmp_path / "beside.py", "other = 1\n")
+    subprocess.run([sys.executable, "-c", "import beside"], cwd=tmp_path, check=True, env=environment)
+    assert list((tmp_path / "__pycache__").iterdir())
+
+    def run() -> subprocess.CompletedProcess[str]:
+        return subprocess.run([sys.executable, "program.py"], cwd=tmp_path, env={**environment, "PYTHONPATH": PACKAGE, "TEMPERA_CHECK": "1"},
+                              capture_output=True, text=True)  # fmt: skip
+
+    assert run().stderr == "1\n"
+    write(tmp_path / "beside.py", "other = 2\n")
+    said = run()
+    if first.startswith("import tempera"):
+        assert (said.returncode, said.stderr) == (0, "2\n")
+    else:
+        assert said.returncode == 2 and said.stderr.count("\n") == 1 and "beside.py: has changed" in said.stderr and "import tempera.check first" in said.stderr
+
+
 def test_installed_packages_keep_their_cache() -> None:
     said = subprocess.run(
         [sys.executable, "-c", "from tempera.check import own_code; own_code.import_from_text(); import wave, pytest; "

@@ -17,7 +17,7 @@ namespace {
 /// The names by which llama.cpp knows the tokens that end a generation, but for those that fill or
 /// separate the parts of a program (fim_pad, fim_repo, file_sep): no published
 /// generation_config.json names these.
-constexpr std::array<std::string_view, 22> names_of_ends{"</s>",
+constexpr std::array<std::string_view, 23> names_of_ends{"</s>",
                                                          "<EOT>",
                                                          "<end_of_turn>",
                                                          "<end_of_utterance>",
@@ -31,6 +31,7 @@ constexpr std::array<std::string_view, 22> names_of_ends{"</s>",
                                                          "<|eom_id|>",
                                                          "<|eot_id|>",
                                                          "<|flush|>",
+                                                         "<|ifm|im_end|>",
                                                          "<|im_end|>",
                                                          "<|return|>",
                                                          "<|tool_response>",

@@ -30,6 +30,7 @@ import importlib
 import os
 from typing import TYPE_CHECKING, Any
 
+from tempera.check import own_code
 from tempera.check.finite_model import Model
 from tempera.check.lab import merge
 from tempera.check.law import law
@@ -50,6 +51,8 @@ _PLACES = {"CausalLM": "of_transformers", "Tokenizer": "of_transformers"}
 
 if os.environ.get("TEMPERA_CHECK"):  # set by `tempera check` for the program that it starts
     keep_output()
+    own_code.import_from_text()
+    own_code.refuse_stale()
 
 
 def __getattr__(name: str) -> Any:

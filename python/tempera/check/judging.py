@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Union
+from typing import TYPE_CHECKING, Any, Union
 
 from tempera import _exact
-from tempera.errors import BadInput
+from tempera.errors import BadInput, shown
 from tempera.exact import Exact, FiniteModel, Matrix, _checked_model, _listed, _size, _text, fraction
-from tempera.wishes import text
+from tempera.wishes import called, several, text, whole
 
 if TYPE_CHECKING:
     from tempera.model import Model
@@ -31,7 +32,7 @@ class Lottery:
 
     def draw(self, weights: Sequence[Exact]) -> int:
         """Index i with probability weights[i] / Σ weights. None is negative, and one is positive."""
-        return self._draw([_text(weight) for weight in weights])
+        return self._draw(_listed("weights", weights))
 
     def happens(self, probability: Exact) -> bool:
         """True if an event of this probability, from 0 to 1, happens."""
@@ -100,9 +101,18 @@ def _kernel(step: Step) -> Callable[..., list[list[int]]]:
     ) -> list[list[int]]:
         case = Case(FiniteModel._of(model), horizon, tuple(map(Fraction, powers)))
         after = step(case, tuple(tuple(record) for record in state), Lottery(draw, merge))
-        return [[int(token) for token in record] for record in after]
+        return several("step", after, lambda name, record: several(name, record, _token, "[[0, 1]]"), "[[0, 1]]")
 
+    called("step", step)
     return run
+
+
+def _token(name: str, value: Any) -> int:
+    """A token of a state, also as a tensor of one whole number. Raises BadInput."""
+    try:
+        return whole(name, value if isinstance(value, bool) else operator.index(value), 0, 2**32 - 1)
+    except TypeError:
+        raise BadInput(name, f"{shown(value)} is not the number of a token", "return a list of them for each power") from None
 
 
 def _verdict(found: _exact.Verdict) -> Verdict:

@@ -1,6 +1,8 @@
 """The exact law of a step, within this process."""
 from fractions import Fraction
 
+from tempera.wishes import called
+
 from . import early_names, guard, lab, seeding, walks
 from .lazy import Undrawn
 
@@ -81,6 +83,7 @@ def law(step, *arguments):
 
     @raise lab.NotDeterministic if a second run has another law
     """
+    called("step", step)
     early_names.install()
     seeding.is_whole, seeding.report = False, None
     walks.Trial().seconds(lambda: step(*arguments))  # libraries make names and caches in a first call, some by chance

@@ -166,6 +166,9 @@ class _Passes:
 def judge(model: Model, prompts: Iterable[Sequence[int]] | None, length: int, rows: int, seed: int, within: float | None) -> ModelVerdict:
     """Computes the verdict of tempera.check.model."""
     length, rows = whole("length", length, 4, 2**16), whole("rows", rows, 2, 2**10)
+    least = 0.0 if within is None else number("within", within)
+    if not least >= 0:
+        raise BadInput("within", f"{least} is below 0" if least < 0 else "is NaN", "give the difference of two logits that counts as rounding")
     if model.positions:
         length = min(length, model.positions)
     chance = random.Random(whole("seed", seed))
@@ -188,7 +191,7 @@ def judge(model: Model, prompts: Iterable[Sequence[int]] | None, length: int, ro
         _together(texts, passes, after, compared["batch"], chance)
     _vocabulary(model, compared["vocabulary"])
     largest = max((float(np.abs(row[np.isfinite(row)]).max(initial=0.0)) for row in expected.values()), default=0.0)
-    allowed = _rounding(model.arithmetic) * largest if within is None else number("within", within)
+    allowed = _rounding(model.arithmetic) * largest if within is None else least
     return ModelVerdict(model.name, model.arithmetic, model.vocabulary_size, tuple(one.finding(allowed) for one in compared.values()))
 
 
@@ -204,7 +207,7 @@ def _texts(
 ) -> list[list[int]]:
     """Prefixes of several lengths: those given, else what the model itself may write, and texts of any allowed tokens."""
     if prompts is not None:
-        given = [several("prompts", one, token, "[[1, 2, 3]]") for one in prompts]
+        given = several("prompts", prompts, lambda name, one: several(name, one, token, "[[1, 2, 3]]"), "[[1, 2, 3], [4, 5]]")
         if len(given) < 2 or min(map(len, given)) < 2:
             raise BadInput("prompts", "are fewer than two, or have fewer than two tokens", "give at least two of at least two tokens")
         return given

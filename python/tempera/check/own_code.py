@@ -41,11 +41,22 @@ def _hook(folder):
     return _finder_of(folder)
 
 
-def import_from_text():
+def import_from_text() -> None:
     """From now on what is imported is compiled from its text, unless it is an installed package."""
     if _hook not in sys.path_hooks:
         sys.path_hooks.insert(0, _hook)
         sys.path_importer_cache.clear()
+
+
+def refuse_stale() -> None:
+    """Ends the program with a line if a module of the user's that is imported by now was taken from __pycache__ after its text changed."""
+    for module in list(sys.modules.values()):
+        loader, file = getattr(module, "__loader__", None), getattr(module, "__file__", None)
+        if type(loader) is not importlib.machinery.SourceFileLoader or file is None or module.__name__.partition(".")[0] == "tempera":
+            continue
+        if not _is_installed(os.path.dirname(file)) and loader.get_code(module.__name__) != loader.source_to_code(loader.get_data(file), file):
+            print(f"{file}: has changed since Python compiled it; import tempera.check first, or delete __pycache__", file=sys.stderr)
+            raise SystemExit(2)
 
 
 def module_of(name: str, file: str, source: str | bytes | None = None) -> types.ModuleType:

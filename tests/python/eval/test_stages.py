@@ -402,6 +402,24 @@ def test_the_verdicts_of_a_grader_that_has_changed_are_not_kept(
     assert main(["report", str(out)]) == 0 and main(["grade", str(out)]) == 0 and capsys.readouterr().err == ""
 
 
+@pytest.mark.parametrize("changed, named", [("template", "template text"), ("data", "data digests")])
+def test_a_template_or_a_task_of_equal_length_and_time_is_another(
+    tmp_path: Path, worked_sum: Path, capsys: pytest.CaptureFixture[str], changed: str, named: str
+) -> None:
+    texts = {"template": ["1+{problem}", "2+{problem}"], "data": [json.dumps({"prompt": "4+7?", "answer": answer}) for answer in ("12", "13")]}
+    asked = ["run", "--task", "own", "--grader", "worked-sum", "--model", str(worked_sum), "--powers", "1", "--samplers", "standard", "--horizon", "6",
+             "--out", str(tmp_path / "out")]  # fmt: skip
+    for name, written in texts.items():
+        write_at_one_time(tmp_path / name, written[0])
+        asked += [f"--{name}", str(tmp_path / name)]
+    assert main(asked) == 0 and main(asked) == 0
+    capsys.readouterr()
+    write_at_one_time(tmp_path / changed, texts[changed][1])
+    assert main(asked) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1 and "holds an evaluation of other settings" in said and named in said
+
+
 def test_a_preset_is_one_by_each_of_its_names(tmp_path: Path, tempera: str, worked_sum: Path, capsys: pytest.CaptureFixture[str]) -> None:
     asked = sums(worked_sum, tempera, tmp_path / "out", "--preset", "Qwen3-8B/math500", "--seeds", "2", limit=1)
     assert main(asked) == 0

@@ -1,5 +1,6 @@
 """Chat templates: what a template may do, Jinja2 in this process beside the command's child, and what a run keeps of it."""
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -90,6 +91,15 @@ def test_wrong_arguments_are_one_line(folder, wishes, message):
     with pytest.raises(tempera.BadInput, match=message) as caught:
         tempera.Model.open(folder).sample([{"role": "user", "content": "4+7?"}], horizon=4, **wishes)
     assert "\n" not in str(caught.value)
+
+
+def test_a_template_of_equal_length_and_time_is_another(tmp_path):
+    own = tmp_path / "own"
+    shutil.copytree(WORKED_SUM, own)
+    for digit in "12":
+        (own / "chat_template.jinja").write_text("{{ messages[0].content }}+" + digit + "?")
+        os.utime(own / "chat_template.jinja", (1_700_000_000, 1_700_000_000))
+        assert json.loads(command("tokens", "--model", own, "--chat", "4", "--json"))["text"] == f"4+{digit}?"
 
 
 def test_arguments_are_about_conversations(model):

@@ -232,7 +232,7 @@ def test_wrong_values_are_told():
     for confidence in (0, 1, -1, math.nan):
         with pytest.raises(tempera.BadInput, match="between 0 and 1"):
             diagnostics.tv_at_least([1.0], [1.0], confidence)
-    with pytest.raises(tempera.BadInput, match="less than 1"):
+    with pytest.raises(tempera.BadInput, match="permutations: 0 is not a whole number from 1"):
         diagnostics.rank_test([1.0], [1.0], 0)
 
 
@@ -279,4 +279,4 @@ def test_a_run_is_compared_with_nothing_but_exact_draws_of_its_law(tmp_path):
         with pytest.raises(tempera.BadInput, match=said):
             run.against_exact(tempera.RunFolder(tmp_path / name))
     with pytest.raises(tempera.BadInput, match="no answers to the prompt"):
-        diagnostics.against([{"id": "a"}], [])
+        diagnostics.against([{"id": "a", "answer": "x", "tokens": [1], "log_p0": -1.0}], [])

@@ -52,8 +52,8 @@ def test_a_pilot_foretells_a_run_of_worked_sum(tmp_path):
         inside += told["decode_tokens"]["low"] <= tokens <= told["decode_tokens"]["high"]
         assert told["cache_bytes"]["expected"] == pytest.approx(speed["cache_bytes"], rel=0.2)
         assert told["cache_bytes"]["high"] >= speed["cache_bytes"]
-        # How close the time comes is decided by other work on the machine.
-        assert 0 < told["seconds"]["low"] <= told["seconds"]["expected"] <= told["seconds"]["high"]
+        # How close the time comes is decided by other work on the machine: steps that vary more than their mean have a lower limit of 0.
+        assert 0 <= told["seconds"]["low"] <= told["seconds"]["expected"] <= told["seconds"]["high"] and 0 < told["seconds"]["expected"]
     # 95 % each: five or fewer of eight have a probability of 0.006.
     assert inside >= 6
 

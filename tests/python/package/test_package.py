@@ -344,7 +344,7 @@ def test_other_errors(model, tmp_path):
     with pytest.raises(tempera.BadInput):
         model.sample("ü")
     for device in ("tpu", "cuda:", "cuda:-1", "cuda1"):
-        with pytest.raises(tempera.BadInput, match=f'device: "{device}" is not known'):
+        with pytest.raises(tempera.BadInput, match=f"device: '{device}' is not known"):
             tempera.Model.open(WORKED_SUM, device=device)
 
 

@@ -141,7 +141,7 @@ def test_what_a_run_cannot_be_is_said(model, tmp_path):
         asyncio.run(model.sample_async(PROMPT, resume=True, **PPT))
     with pytest.raises(tempera.BadInput, match="at least one"):
         model.sample([], out=tmp_path / "none", **PPT)
-    with pytest.raises(TypeError, match="checkpoint_seconds"):
+    with pytest.raises(tempera.BadInput, match="checkpoint_seconds: has no effect without out"):
         model.sample(PROMPT, checkpoint_seconds=1, **PPT)
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "letter.txt").write_text("mine")

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from conftest import MODEL, PATIENCE, TEMPERA, Server
+from conftest import MODEL, PATIENCE, TEMPERA, TREE, Server
 from test_batches import results, start, wait
 
 
@@ -76,3 +76,9 @@ def test_lines_of_a_batch_say_what_requests_say(tmp_path):
         assert "write one JSON object" in failed["errors"]["data"][0]["message"], failed
     finally:
         running.stop()
+
+
+def test_lm_eval_is_named_with_what_its_clients_of_servers_need():
+    """Without the extra `api` its local-completions fails to import tenacity."""
+    assert 'harness = ["lm-eval[api]' in (TREE / "pyproject.toml").read_text()
+    assert 'pip install "lm-eval[api]"' in (TREE / "docs/howto/serve.md").read_text()

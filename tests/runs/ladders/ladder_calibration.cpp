@@ -302,6 +302,11 @@ TEST_CASE("a pilot's draws are not a run's, whatever its number") {
   settings.pilots = 256;
   require_bad_input([&] { calibrate_ladder(model, prompts, settings); }, {"pilots"});
   settings = small_calibration();
+  for (const std::size_t samples : {std::size_t{0}, addressable_samples + 1, SIZE_MAX}) {
+    settings.samples = samples;
+    require_bad_input([&] { calibrate_ladder(model, prompts, settings); }, {"samples"});
+  }
+  settings = small_calibration();
   settings.plan.stages.back().sweeps = 0;
   require_bad_input([&] { calibrate_ladder(model, prompts, settings); }, {"rounds"});
 }
