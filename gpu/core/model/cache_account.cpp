@@ -47,7 +47,8 @@ void CountedCache::join_as_fork(const CountedCache& source, std::size_t length) 
   if (!account_) return;
   source.note_use();
   number_ = account_->caches_++;
-  list_ = length > whole_ ? &account_->idle_ : &account_->spent_;
+  // `length` may be less than its own: of a page that is begun nothing belongs to the source.
+  list_ = this->length() > whole_ ? &account_->idle_ : &account_->spent_;
   place_ = list_->insert(list_->end(), this);
 }
 
