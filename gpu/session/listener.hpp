@@ -66,8 +66,8 @@ class Listener {
   virtual void scored(RequestId /*request*/, std::span<const TokenAlternatives> /*scores*/) {}
 
   /// This sample has no answer: the model gave NaN or +infinity for it (ModelError), the state that
-  /// it was to be resumed from is not the model's (BadInput), or NotDrawn. Nothing else is affected.
-  /// A text that is scored is sample 0.
+  /// it was to be resumed from is not the model's (BadInput), or NotDrawn. Nothing else is
+  /// affected. A text that is scored is sample 0.
   virtual void failed(RequestId request, std::size_t sample, const std::exception_ptr& why) = 0;
 };
 
