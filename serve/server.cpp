@@ -57,14 +57,15 @@ class Server::Work {
  public:
   Work(const gpu::OpenedModel& model, ServerOptions options)
       : model_(model),
-        options_(std::move(options)),
+        options_(bounded(std::move(options))),
         pages_(options_.allowed_origins, options_.api_key.has_value(), options_.host),
         identity_{options_.model_name, arithmetic_name(model), {}, hidden_paths_of(options_)},
-        session_(model, bounded(options_.session)),
+        session_(model, options_.session),
         loop_(
             session_, [this] { return after_turn(); }, [this] { free_memory(); }),
         http_(options_.host, options_.port, handlers(), limits_of(options_)),
         intake_({.jobs = options_.most_choices + IntakeLimits{}.threads}) {
+    counters_.cache_limit = options_.session.cache_memory;
     if (!options_.model_digest.empty()) identity_.digest = options_.model_digest;
     // Two states of one repository differ in this; twelve digits are enough for a commit of Git.
     const std::string revision =
@@ -123,11 +124,9 @@ class Server::Work {
   }
 
  private:
-  /// Half of the free memory is a limit here as one that is given is: one request beyond it would
-  /// end the server, and with it all others.
-  static gpu::SessionOptions bounded(gpu::SessionOptions options) {
-    options.shares_time = true;
-    options.cache_memory = gpu::resolve_cache_memory(options.cache_memory).bytes;
+  static ServerOptions bounded(ServerOptions options) {
+    options.session = with_cache_limit(options.session);
+    options.session.shares_time = true;
     return options;
   }
   static std::string arithmetic_name(const gpu::OpenedModel& model) {
@@ -486,6 +485,11 @@ class Server::Work {
   HttpServer http_;
   Intake intake_;
 };
+
+gpu::SessionOptions with_cache_limit(gpu::SessionOptions options) {
+  options.cache_memory = gpu::resolve_cache_memory(options.cache_memory).bytes;
+  return options;
+}
 
 Server::Server(const gpu::OpenedModel& model, ServerOptions options, bool without_key) {
   if (!options.api_key && !without_key && !is_loopback(options.host))

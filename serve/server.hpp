@@ -41,6 +41,10 @@ struct ServerOptions {
   std::string revision;      ///< the commit of a model of the Hugging Face Hub
 };
 
+/// The options of a server's session: where no memory for caches is given, half of what is free now
+/// is a limit as one that is given is, because one request beyond it would end the server.
+gpu::SessionOptions with_cache_limit(gpu::SessionOptions options);
+
 /// An OpenAI-compatible server of one model. One thread is for all connections, some read bodies
 /// and encode prompts (Intake), and the caller of run() draws.
 ///

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 
 #include "gpu/core/model/cache_account.hpp"
@@ -9,8 +11,9 @@
 
 namespace tempera::gpu {
 
-/// Lets runs begin while the memory that they are expected to need fits a budget: a whole record
-/// for each row that they can draw at once (cache_bytes_of_rows), and their prompts.
+/// Lets runs begin while the memory that they are counted for fits a budget: a whole record for
+/// each row that they can draw at once (cache_bytes_of_rows), or fewer where a session says so, and
+/// their prompts.
 ///
 /// Records whose proposals are drawn, and proposals that wait for their turn, are not counted: they
 /// are cut back if memory is short (CacheAccount). So a run that has begun ends if one of its rows
@@ -24,10 +27,15 @@ class CacheAdmission {
 
   /// Whether so many bytes more fit.
   bool has_room(std::size_t bytes) const { return budget_.has_room(taken_, bytes); }
+  /// Bytes that are not counted for any run.
+  std::size_t free() const {
+    constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
+    return budget_.bytes == 0 ? all : budget_.bytes - std::min(taken_, budget_.bytes);
+  }
   const CacheBudget& budget() const { return budget_; }
   void take(std::size_t bytes) { taken_ += bytes; }
   void give_back(std::size_t bytes) { taken_ -= bytes; }
-  /// Bytes that what is under way is expected to need.
+  /// Bytes that what is under way is counted for.
   std::size_t taken() const { return taken_; }
 
   /// @throw BadInput naming `which` if a run that needs this much at least does not fit alone

@@ -6,6 +6,7 @@
 #include <span>
 #include <string_view>
 
+#include "base/error.hpp"
 #include "gpu/core/sampler/event.hpp"
 #include "gpu/session/sample_request.hpp"
 #include "gpu/session/token_alternatives.hpp"
@@ -16,6 +17,13 @@ struct Progress;
 
 /// Names one request of one session. No two requests of a session have the same.
 using RequestId = std::uint64_t;
+
+/// An exact answer was not drawn: no proposal was kept within the tokens that the request allows.
+/// The same request ends the same way, and the message says how many tokens would do.
+class NotDrawn : public BadInput {
+ public:
+  using BadInput::BadInput;
+};
 
 /// Hears what becomes of a request. A session calls it from inside step() alone, on the thread that
 /// called step(). Samples of one request take turns in any order; the calls for one sample come in
@@ -57,9 +65,9 @@ class Listener {
   /// The text of Session::score has its scores: index t - 2 holds position t.
   virtual void scored(RequestId /*request*/, std::span<const TokenAlternatives> /*scores*/) {}
 
-  /// This sample has no answer: the model gave NaN or +infinity for it (ModelError), or the
-  /// state that it was to be resumed from is not the model's (BadInput). Nothing else is affected.
-  /// A text that is scored is sample 0.
+  /// This sample has no answer: the model gave NaN or +infinity for it (ModelError), the state that
+  /// it was to be resumed from is not the model's (BadInput), or NotDrawn. Nothing else is
+  /// affected. A text that is scored is sample 0.
   virtual void failed(RequestId request, std::size_t sample, const std::exception_ptr& why) = 0;
 };
 

@@ -92,7 +92,7 @@ void SampleRun::tell_end(const std::exception_ptr& failure) {
 }
 
 /// Says that no proposal was kept, and which limit would have been enough by what was seen.
-BadInput SampleRun::not_drawn() const {
+NotDrawn SampleRun::not_drawn() const {
   const Plan& plan = request_->asked.plan;
   const double tokens = tokens_for_an_answer(progress_, plan.stages.back().horizon, 0.95);
   const std::string remedy =

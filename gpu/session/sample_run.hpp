@@ -62,7 +62,7 @@ class SampleRun final : public Observer {
   void round_ended(const Progress& progress, std::span<const Event> events) override;
   Answer answer();
   void read(const Record& record);
-  BadInput not_drawn() const;
+  NotDrawn not_drawn() const;
 
   std::shared_ptr<TakenRequest> request_;
   std::size_t sample_;

@@ -174,6 +174,18 @@ class Session::Work {
     std::size_t passed_by = 0;  ///< others that began while its first waited for memory
   };
 
+  /// What the next run of an owner counts for. The first of a share counts for no more than half of
+  /// what is free, and for one row at least: what does not fit is put aside and computed again
+  /// (Engine), so that no run, whatever it would fill, keeps those who come after it out.
+  std::size_t bytes_counted(const Owner& owner) const {
+    const SampleRequest& request = owner.queue.front()->asked;
+    const std::size_t all = bytes_of_run(request);
+    const std::size_t prompt = owner.queue.front()->prompt->bytes_to_take();
+    const std::size_t free = memory_.free() - std::min(prompt, memory_.free());
+    if (owner.share == Share{} || owner.under_way > 0 || all <= free / 2) return all;
+    return std::min(all, std::max(bytes_of_rows(request, 1), free / 2));
+  }
+
   /// Finds the owner of a share, or adds it.
   Owner& owner_of(const Share& share) {
     const auto found = std::find_if(owners_.begin(), owners_.end(),
@@ -191,14 +203,15 @@ class Session::Work {
     if (!begin_text()) return;
     while (Owner* owner = next_to_begin()) {
       const std::shared_ptr<TakenRequest> request = owner->queue.front();
+      const std::size_t bytes = bytes_counted(*owner);
       const std::size_t sample = request->asked.first_sample + request->begun++;
       if (request->begun == request->asked.samples) owner->queue.pop_front();
-      begin(*owner, request, sample);
+      begin(*owner, request, sample, bytes);
     }
   }
 
-  void begin(Owner& owner, const std::shared_ptr<TakenRequest>& request, std::size_t sample) {
-    const std::size_t bytes = bytes_of_run(request->asked);
+  void begin(Owner& owner, const std::shared_ptr<TakenRequest>& request, std::size_t sample,
+             std::size_t bytes) {
     try {
       auto run = std::make_shared<SampleRun>(request, sample, engine_, memory_, bytes, text_);
       const auto place = runs_.emplace(RunKey{request->id, sample}, run).first;
@@ -256,8 +269,8 @@ class Session::Work {
 
   bool has_room_for_next(const Owner& owner) {
     const TakenRequest& request = *owner.queue.front();
-    const std::size_t bytes = bytes_of_run(request.asked);
     const auto has_room = [&] {
+      const std::size_t bytes = bytes_counted(owner);
       const std::size_t all = bytes + request.prompt->bytes_to_take();
       if (owner.share == Share{} || owner.under_way == 0) return memory_.has_room(all);
       return memory_.has_room(all + owner.bytes + bytes);

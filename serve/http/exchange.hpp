@@ -12,14 +12,15 @@ namespace tempera::serve {
 
 /// A request as it came in, whole.
 struct HttpRequest {
-  std::string method;         ///< "GET", "POST", …
-  std::string path;           ///< of the target, up to its '?'
-  std::string query;          ///< the target after its '?'
-  std::string authorization;  ///< the header of this name, or empty
-  std::string content_type;   ///< the same
-  std::string host;           ///< the same, or the target's own
-  std::string origin;         ///< the same: of the web page that has sent it
-  std::string asked_method;   ///< of Access-Control-Request-Method, by which browsers ask first
+  std::string method;            ///< "GET", "POST", …
+  std::string path;              ///< of the target, up to its '?'
+  std::string query;             ///< the target after its '?'
+  std::string authorization;     ///< the header of this name, or empty
+  std::string content_type;      ///< the same
+  std::string content_encoding;  ///< the same
+  std::string host;              ///< the same, or the target's own
+  std::string origin;            ///< the same: of the web page that has sent it
+  std::string asked_method;      ///< of Access-Control-Request-Method, by which browsers ask first
   std::string body;
 };
 

@@ -109,6 +109,11 @@ class RequestReader {
       no_request_ = {status, message};
       return false;
     };
+    if (has_body() && !request.content_encoding.empty() &&
+        !boost::beast::iequals(request.content_encoding, "identity"))
+      co_return refuse(415,
+                       "Content-Encoding: bodies are read as they are, and never decoded; send "
+                       "this one as it was before it was encoded");
     const std::string too_large =
         "the request's body is larger than " + std::to_string(most) + " bytes";
     parser_->header_limit(static_cast<std::uint32_t>(limits_.header_bytes));  // of what ends a body
@@ -183,6 +188,7 @@ class RequestReader {
     asked.method = std::string(request.method_string());
     asked.authorization = std::string(request[http::field::authorization]);
     asked.content_type = std::string(request[http::field::content_type]);
+    asked.content_encoding = std::string(request[http::field::content_encoding]);
     asked.host = std::string(request[http::field::host]);
     asked.origin = std::string(request[http::field::origin]);
     asked.asked_method = std::string(request[http::field::access_control_request_method]);

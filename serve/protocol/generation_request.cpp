@@ -92,9 +92,7 @@ void read_temperature(const JsonObject& body, const std::string& given, gpu::Sam
 
 void read_tempera(const JsonObject& object, GenerationRequest& request, gpu::SamplerWish& wish,
                   gpu::ChatArguments& arguments) {
-  std::vector<std::string_view> known = gpu::body_keys();
-  known.insert(known.end(), {"seed", "thinking", "round_events", "audit", "estimate"});
-  object.require_known(known);
+  check_fields(object, Holder::tempera, tempera_keys(), "tempera.");
   gpu::read_body(object, wish);
   if (const auto seed = read_seed(object)) {
     if (request.is_seed_given && *seed != request.seed)
@@ -149,13 +147,17 @@ std::vector<gpu::PromptWish> prompts_of(const JsonObject& body) {
   return list;
 }
 
-std::string content_of(const JsonObject& message) {
+/// place: of the message in errors, such as "messages[0].".
+std::string content_of(const JsonObject& message, const std::string& place) {
   if (message.at("content").is_string()) return message.text("content");
   std::string text;
+  std::size_t number = 0;
   for (const JsonObject& part : message.objects("content")) {
+    const std::string own = place + "content[" + std::to_string(number++) + "]";
     if (part.text("type") != "text")
-      throw BadInput(part.where(), in_quotes(part.text("type")) + " is not text",
+      throw BadInput(own, in_quotes(part.text("type")) + " is not text",
                      "give parts of type \"text\" alone");
+    check_fields(part, Holder::part, {"type", "text"}, {}, own + ".");
     text += part.text("text");
   }
   return text;
@@ -182,7 +184,7 @@ void read_logprobs(const JsonObject& body, GenerationRequest& request,
     request.logprobs = body.boolean_or("logprobs", false);
     if (!body.has("top_logprobs")) return;
     request.top_logprobs = body.whole_number("top_logprobs", 0, most);
-    if (!request.logprobs)
+    if (!request.logprobs && request.top_logprobs > 0)
       throw BadInput("top_logprobs", "it is given without \"logprobs\": true", "add that");
   } else if (body.has("logprobs") && !body.at("logprobs").is_boolean()) {
     request.logprobs = true;
@@ -200,12 +202,12 @@ std::vector<gpu::ChatMessage> read_messages(const JsonObject& body) {
   std::vector<gpu::ChatMessage> messages;
   for (const JsonObject& message : body.objects("messages")) {
     // An earlier answer comes back with what its client has for it, all of it empty here.
-    check_fields(message, Holder::message, {"role", "content"}, {},
-                 "messages[" + std::to_string(messages.size()) + "].");
+    const std::string place = "messages[" + std::to_string(messages.size()) + "].";
+    check_fields(message, Holder::message, {"role", "content"}, {}, place);
     auto role = message.text("role");
     // An assistant's turn without text, which clients send as null.
     const bool is_empty = role == "assistant" && !message.has("content");
-    messages.push_back({std::move(role), is_empty ? std::string() : content_of(message)});
+    messages.push_back({std::move(role), is_empty ? std::string() : content_of(message, place)});
   }
   if (messages.empty()) throw BadInput("messages", "there is none", "give at least one");
   return messages;
@@ -246,9 +248,9 @@ GenerationRequest read_generation_request(std::string_view body_text, bool is_ch
   if (body.has("stream_options")) {
     const JsonObject options = body.object("stream_options");
     check_fields(options, Holder::stream_options, {"include_usage"}, {}, "stream_options.");
-    if (!request.stream)
-      throw BadInput("stream_options", "it is given without \"stream\": true", "add that");
     request.include_usage = options.boolean_or("include_usage", false);
+    if (request.include_usage && !request.stream)
+      throw BadInput("stream_options", "it is given without \"stream\": true", "add that");
   }
   read_logprobs(body, request, limits);
   if (!is_chat) request.echo = body.boolean_or("echo", false);

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/json_document.hpp"
 
@@ -18,6 +19,8 @@ enum class Holder : unsigned {
   message = 8,         ///< an entry of "messages"
   batch = 16,          ///< the body of POST /v1/batches
   file = 32,           ///< the form of POST /v1/files
+  tempera = 64,        ///< "tempera" of a completion or a chat
+  part = 128,          ///< a part of a message's "content"
 };
 
 /// Which values of a field leave the answer as it is. null always does.
@@ -27,12 +30,16 @@ enum class Neutral : unsigned char {
   any_text,    ///< every string
   any_flag,    ///< true and false
   any_object,  ///< every object
+  any_number,  ///< every number
+  any_list,    ///< every list
   empty_list,  ///< []
-  zeros,       ///< an object whose members are all 0, or {}
+  empty,       ///< {} and []
+  zeros,       ///< an object whose members are all 0, {} or []
+  as_n,        ///< the number "n" of the same object, which is 1 where there is none
 };
 
-/// A field that clients send and that this server does not act on: values that change nothing are
-/// taken, any other value is refused.
+/// A field that clients send and that this server does not act on in this place: values that change
+/// nothing are taken, any other value is refused.
 struct NeutralField {
   std::string_view key;
   unsigned holders = 0;  ///< the sum of Holder values
@@ -45,15 +52,21 @@ struct NeutralField {
 /// The table of all such fields. GET /openapi.json describes them from it.
 std::span<const NeutralField> neutral_fields();
 
-/// Checks the fields of an object: each is one of `known`, which the server acts on, or a neutral
-/// field of `holder` at a neutral value.
+/// Checks the fields of an object: each is null, one of `known`, which the server acts on, or a
+/// neutral field of `holder` at a neutral value.
 /// @param place  the path before a field's name in errors, such as "stream_options."; may be empty
 /// @throw BadInput naming the field: for an unknown one, with the nearest name, and for a value
 /// that would change the answer, with the reason and what to use
+void check_fields(const JsonObject& object, Holder holder, std::span<const std::string_view> known,
+                  const std::string& place = {});
+/// The same for names in two lists.
 void check_fields(const JsonObject& object, Holder holder,
                   std::initializer_list<std::string_view> known,
                   std::initializer_list<std::string_view> further = {},
                   const std::string& place = {});
+
+/// The fields of "tempera".
+std::vector<std::string_view> tempera_keys();
 
 /// Checks the name of a part of a form, as check_fields does a field: NAME or NAME[KEY].
 void check_part(const std::string& name, Holder holder,

@@ -16,9 +16,14 @@ struct HolderSchema {
   Holder holder;
 };
 constexpr std::initializer_list<HolderSchema> holder_schemas{
-    {"Completion", Holder::completion},        {"Chat", Holder::chat},
-    {"AssistantMessage", Holder::message},     {"OtherMessage", Holder::message},
-    {"StreamOptions", Holder::stream_options}, {"NewBatch", Holder::batch}};
+    {"Completion", Holder::completion},
+    {"Chat", Holder::chat},
+    {"AssistantMessage", Holder::message},
+    {"OtherMessage", Holder::message},
+    {"StreamOptions", Holder::stream_options},
+    {"NewBatch", Holder::batch},
+    {"TextPart", Holder::part},
+    {"Tempera", Holder::tempera}};
 
 }  // namespace
 

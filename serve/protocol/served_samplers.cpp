@@ -41,6 +41,13 @@ gpu::SamplerWish ServedSamplers::beginning(std::string_view sampler) const {
   return wish;
 }
 
+void require_few_powers(std::size_t powers, const std::string& where) {
+  if (powers > most_powers)
+    throw BadInput(where,
+                   std::to_string(powers) + " are given, and each token is scored at every one",
+                   "give at most " + std::to_string(most_powers));
+}
+
 void ServedSamplers::check(std::size_t most_horizon) const {
   const std::string sampler =
       default_sampler.empty() ? std::string(gpu::default_sampler) : default_sampler;
@@ -49,6 +56,7 @@ void ServedSamplers::check(std::size_t most_horizon) const {
   gpu::SamplerWish wish = settings;
   wish.sampler = sampler;
   const gpu::SamplerSettings resolved = gpu::resolve_sampler(wish, gpu::Spelling::flags);
+  require_few_powers(resolved.powers.size(), "--powers");
   if (resolved.horizon > most_horizon)
     throw BadInput("--horizon",
                    std::to_string(resolved.horizon) + " is more than a request may ask for",

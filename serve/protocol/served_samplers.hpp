@@ -17,6 +17,12 @@ struct AskedModel {
 /// Splits a name at its last colon if that is followed by the name of a sampler.
 AskedModel asked_model(std::string_view name);
 
+/// The most powers of a ladder. The scores of all its records take the square of this for each
+/// position, and their sums over the vocabulary lengthen the passes of all clients.
+inline constexpr std::size_t most_powers = 64;
+/// @throw BadInput naming `where` for more powers than that
+void require_few_powers(std::size_t powers, const std::string& where);
+
 /// The samplers of requests that do not describe their own.
 struct ServedSamplers {
   std::string default_sampler;  ///< empty: tokenwise sampling at the request's temperature
@@ -26,7 +32,7 @@ struct ServedSamplers {
   /// sampler of one power begins with the last of a ladder.
   gpu::SamplerWish beginning(std::string_view sampler) const;
   /// @throw BadInput naming the flag: for an unknown sampler, a setting that it does not take, and
-  /// a horizon above `most_horizon`
+  /// a horizon above `most_horizon`; and for more than most_powers
   void check(std::size_t most_horizon) const;
   /// Returns the names of the samplers that can begin with these settings.
   std::vector<std::string> names() const;

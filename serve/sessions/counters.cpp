@@ -71,6 +71,8 @@ std::string Counters::prometheus() const {
        cache_bytes.load());
   line(text, "cache_bytes_most", "gauge", "The most bytes of caches so far.",
        most_cache_bytes.load());
+  line(text, "cache_limit_bytes", "gauge", "The most bytes that caches may take; 0: no limit.",
+       cache_limit.load());
   line(text, "choices_under_way", "gauge", "Choices that are drawn or wait.", under_way.load());
   line(text, "batch_lines_total", "counter", "Lines of /v1/batches that were answered.",
        batch_lines.load());

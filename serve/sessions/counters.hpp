@@ -24,6 +24,7 @@ struct Counters {
   std::atomic<std::uint64_t> batches{0};           ///< forward passes
   std::atomic<std::uint64_t> cache_bytes{0};       ///< set aside for caches of what is under way
   std::atomic<std::uint64_t> most_cache_bytes{0};  ///< the most that caches have taken at once
+  std::atomic<std::uint64_t> cache_limit{0};       ///< the most that caches may take
   std::atomic<std::uint64_t> under_way{0};         ///< choices that are being drawn or wait
   std::atomic<std::uint64_t> round_trips{0};       ///< of replicas, rung 1 → K → 1
   std::atomic<std::uint64_t> connections{0};       ///< that are open now

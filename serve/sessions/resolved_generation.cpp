@@ -34,10 +34,7 @@ void require_affordable(const ResolvedGeneration& resolved) {
   if (cost > gpu::most_cost)
     throw BadInput("the cost", "the request can take more than 2^40 tokens and swaps",
                    "lower n, the rounds, the local moves, the powers or max_tokens");
-  if (rungs > most_rungs)
-    throw BadInput("powers",
-                   std::to_string(rungs) + " are given, and each token is scored at every one",
-                   "give at most " + std::to_string(most_rungs));
+  require_few_powers(rungs, "powers");
 }
 
 }  // namespace

@@ -49,9 +49,6 @@ struct ResolvedGeneration {
 
 /// The most records, one for each power or particle of each choice, that a request may have.
 inline constexpr std::size_t most_records = std::size_t{1} << 16;
-/// The most powers of a ladder. The scores of all its records take the square of this for each
-/// position, and their sums over the vocabulary lengthen the passes of all clients.
-inline constexpr std::size_t most_rungs = 64;
 
 /// Reads a body and resolves what it asks for.
 /// @param seed taken if the body has none; without it the machine's entropy gives one

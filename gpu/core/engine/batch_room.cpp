@@ -1,4 +1,4 @@
-// Which of the requests that wait have memory for their caches.
+// Which of the requests that wait are in a batch, and have memory for their caches.
 #include <algorithm>
 #include <functional>
 #include <string>
@@ -8,29 +8,63 @@
 
 namespace tempera::gpu {
 
-/// Makes room for a request that was taken out of its queue. Those of the batch whose turn is later
-/// go aside for it. Returns false if it is to wait itself.
-bool Engine::has_room(Request& request, std::vector<Request*>& aside) {
-  request.bytes_ = 0;
-  if (account_ == nullptr) return true;
-  // A prefix is computed once for all who ask for it.
-  const auto has_its_cache = [&](const Request* other) {
-    return &other->cache_ == &request.cache_;
-  };
-  if (!request.draw_ && std::any_of(batch_.begin(), batch_.end(), has_its_cache)) return true;
-  if (!fits(request) && !cut_back_for(request, aside)) {
-    if (by_rank_.back()->rank() < request.rank()) return false;
-    // It is alone, and all that can be given back is.
-    const CacheBudget& budget = account_->budget();
-    if (budget.is_given)
-      request.failure_ = std::make_exception_ptr(
-          NoRoom("cache memory",
-                 std::to_string(budget.bytes) + " bytes cannot hold a text of " +
-                     std::to_string(request.reach_) + " tokens",
-                 "give more, or lower the horizon"));
-  }
-  batch_bytes_ += request.bytes_;
+/// Takes those whose turn it is. Returns false, and takes none, if they do not all have room once
+/// idle caches are cut back.
+bool Engine::take_in_turn(std::size_t most) {
+  batch_bytes_ = 0;
+  // What is asked ahead of time gets the rows that are left.
+  for (FairQueue<Request>* queue : {&needed_, &ahead_})
+    while (batch_.size() < most && !queue->empty()) {
+      Request* const request = queue->take(order_ == WorkOrder::last_come);
+      request->queue_ = nullptr;
+      const bool is_in = has_room(*request);
+      batch_bytes_ += request->bytes_;
+      batch_.push_back(request);
+      if (is_in) continue;
+      for (Request* taken : batch_) enqueue(*taken);
+      batch_.clear();
+      return false;
+    }
   return true;
+}
+
+/// Takes of each share in turn the one with the oldest cache, until the batch is full or no share's
+/// has room.
+void Engine::take_by_age(std::size_t most) {
+  batch_bytes_ = 0;
+  std::vector<Request*> aside;
+  const Request* const first = memory_order_.first();
+  for (FairQueue<Request>* queue : {&needed_, &ahead_})
+    while (batch_.size() < most && !queue->empty()) {
+      const Share share = queue->next_share();
+      Request* const request = memory_order_.first(share);
+      // Where a share's needed one waits, so do those that were asked ahead of time.
+      if (request->queue_ != queue || !finds_room(*request, request == first, aside)) {
+        queue->set_aside(share);
+        continue;
+      }
+      queue->leave(request->place_);
+      request->queue_ = nullptr;
+      memory_order_.take(request->memory_place_);
+      batch_.push_back(request);
+    }
+  for (FairQueue<Request>* queue : {&needed_, &ahead_}) queue->bring_back();
+  for (Request* request : aside) wait(*request);
+}
+
+/// Whether there is room for a request once idle caches are cut back.
+bool Engine::has_room(Request& request) {
+  request.bytes_ = 0;
+  if (account_ == nullptr || is_prefix_of_batch(request) || fits(request)) return true;
+  account_->make_room_of_idle(batch_bytes_ + request.bytes_);
+  return fits(request);
+}
+
+/// True if the batch computes the prefix that is asked for already: once for all who ask for it.
+bool Engine::is_prefix_of_batch(const Request& request) const {
+  return !request.draw_ && std::any_of(batch_.begin(), batch_.end(), [&](const Request* other) {
+    return &other->cache_ == &request.cache_;
+  });
 }
 
 /// Asks what a request needs, which changes as caches are cut back: a page that it shares becomes
@@ -40,44 +74,54 @@ bool Engine::fits(Request& request) {
   return account_->has_room(batch_bytes_ + request.bytes_);
 }
 
-/// Cuts caches back until there is room for a request, or nothing is left that may be cut back for
-/// it. Returns whether there is room.
-bool Engine::cut_back_for(Request& request, std::vector<Request*>& aside) {
-  if (by_rank_.empty()) list_by_rank(request, aside);
-  const auto is_waited_for = [&](const Cache& cache) {
-    return std::binary_search(waited_for_.begin(), waited_for_.end(), &cache);
-  };
-  if (is_idle_left_)
-    is_idle_left_ = account_->make_room(batch_bytes_ + request.bytes_, is_waited_for);
-  for (Request* const later : by_rank_) {
-    if (!(request.rank() < later->rank()) || fits(request)) break;
+/// Cuts caches back until there is room for a request beside the batch, or nobody gives way to it
+/// any more. is_first: whether it is the first of all that wait. Returns false if it is to wait.
+bool Engine::finds_room(Request& request, bool is_first, std::vector<Request*>& aside) {
+  request.bytes_ = 0;
+  if (is_prefix_of_batch(request)) return true;
+  while (!fits(request)) {
+    if (Request* const later = memory_order_.gives_way_to(request.memory_place_, is_first)) {
+      give_way(*later, aside);
+      continue;
+    }
+    if (!is_first) return false;
+    // It is alone, and all that can be given back is, once the caches are that nobody told of.
+    const Cache& own = request.cache_;
+    account_->make_room(request.bytes_, [&](const Cache& cache) { return &cache == &own; });
+    const CacheBudget& budget = account_->budget();
+    if (!fits(request) && budget.is_given)
+      request.failure_ = std::make_exception_ptr(
+          NoRoom("cache memory",
+                 std::to_string(budget.bytes) + " bytes cannot hold a text of " +
+                     std::to_string(request.reach_) + " tokens",
+                 "give more, or lower the horizon"));
+    break;
+  }
+  batch_bytes_ += request.bytes_;
+  return true;
+}
+
+/// Cuts the cache of one that waits back. One of the batch goes aside, and its share takes no more
+/// rows: a younger cache of it would pass it by.
+void Engine::give_way(Request& request, std::vector<Request*>& aside) {
+  if (request.queue_ != nullptr) {
+    memory_order_.let_go(request.memory_place_);
+  } else {
     // All who ask for its cache, a prefix, go aside: the pass is counted for the first of them.
     const auto asks_for_it = [&](const Request* asking) {
-      return &asking->cache_ == &later->cache_;
+      return &asking->cache_ == &request.cache_;
     };
     const auto stays =
         std::stable_partition(batch_.begin(), batch_.end(), std::not_fn(asks_for_it));
-    for (auto gone = stays; gone != batch_.end(); ++gone) batch_bytes_ -= (*gone)->bytes_;
+    for (auto gone = stays; gone != batch_.end(); ++gone) {
+      batch_bytes_ -= (*gone)->bytes_;
+      memory_order_.leave((*gone)->memory_place_);
+      for (FairQueue<Request>* queue : {&needed_, &ahead_}) queue->set_aside((*gone)->share_);
+    }
     aside.insert(aside.end(), stays, batch_.end());
     batch_.erase(stays, batch_.end());
-    later->cache_.drop_own();
   }
-  return fits(request);
-}
-
-/// Lists all that wait, those in the batch that is being made and aside among them.
-void Engine::list_by_rank(Request& request, std::vector<Request*>& aside) {
-  by_rank_ = {&request};
-  by_rank_.insert(by_rank_.end(), batch_.begin(), batch_.end());
-  by_rank_.insert(by_rank_.end(), aside.begin(), aside.end());
-  for (const FairQueue<Request>* queue : {&needed_, &ahead_})
-    queue->for_each([&](Request* waiting) { by_rank_.push_back(waiting); });
-  std::sort(by_rank_.begin(), by_rank_.end(),
-            [](const Request* a, const Request* b) { return b->rank() < a->rank(); });
-  waited_for_.clear();
-  for (const Request* waiting : by_rank_) waited_for_.push_back(&waiting->cache_);
-  std::sort(waited_for_.begin(), waited_for_.end());
-  is_idle_left_ = true;
+  request.cache_.drop_own();
 }
 
 }  // namespace tempera::gpu

@@ -100,6 +100,15 @@ void Engine::end_what_is_over() {
 }
 
 void Engine::wait(Request& request) {
+  enqueue(request);
+  if (account_ == nullptr) return;
+  request.cache_.begin_wait();
+  request.memory_place_ = {
+      request.share_, {request.queue_ == &ahead_, request.cache_.number_in_account(), waits_++}};
+  memory_order_.join(request.memory_place_, &request, request.cache_.holds_own());
+}
+
+void Engine::enqueue(Request& request) {
   FairQueue<Request>& queue = request.is_needed() ? needed_ : ahead_;
   request.place_ = queue.push(request.share_, &request);
   request.queue_ = &queue;
@@ -113,30 +122,24 @@ void Engine::take_batch() {
   });
   for (Request* request : become_needed) {
     ahead_.leave(request->place_);
+    memory_order_.leave(request->memory_place_);
     wait(*request);
   }
   batch_.clear();
   std::size_t most = largest_batch_;
   if (const auto shares = needed_.shares(); shares_time_ && shares.count > 1)
     most = pass_seconds_.rows(shares.count, shares.least, most);
-  batch_bytes_ = 0;
-  std::vector<Request*> aside;
-  // What is asked ahead of time gets the rows that are left.
-  for (FairQueue<Request>* queue : {&needed_, &ahead_})
-    while (batch_.size() < most && !queue->empty()) {
-      Request* const request = queue->take(order_ == WorkOrder::last_come);
-      request->queue_ = nullptr;
-      (has_room(*request, aside) ? batch_ : aside).push_back(request);
-    }
-  for (Request* request : aside) wait(*request);
-  by_rank_.clear();
+  if (!take_in_turn(most)) take_by_age(most);
+  for (const Request* request : batch_) memory_order_.leave(request->memory_place_);
 }
 
 void Engine::take_back(Request& request) {
-  if (request.queue_ != nullptr)
-    request.queue_->leave(request.place_);
-  else
+  if (request.queue_ == nullptr) {
     std::replace(batch_.begin(), batch_.end(), &request, static_cast<Request*>(nullptr));
+    return;
+  }
+  request.queue_->leave(request.place_);
+  memory_order_.leave(request.memory_place_);
 }
 
 /// The bits of the passes, then of the draws, whatever else is in the batch.

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "gpu/core/engine/fair_queue.hpp"
+#include "gpu/core/engine/memory_order.hpp"
 #include "gpu/core/engine/pass_seconds.hpp"
 #include "gpu/core/engine/task.hpp"
 #include "gpu/core/lottery/rows/row_lottery.hpp"
@@ -65,11 +66,13 @@ class Stopwatch {
 ///
 /// If more wait than a batch holds, its rows are dealt to the samplers' shares in turn (FairQueue).
 ///
-/// If it has an account of caches (keep_within), a batch takes what the account has room for: it
-/// cuts idle caches back (CacheAccount::make_room), then those of requests that wait and whose
-/// caches are younger than the one that needs room, the youngest first. A request that has no room
-/// all the same waits. The one with the oldest cache has whatever it needs, so that each has its
-/// turn; it alone fails if it does not fit.
+/// If it has an account of caches (keep_within), a batch takes what the account has room for, once
+/// idle caches are cut back (CacheAccount::make_room_of_idle). Where those whose turn it is do not
+/// all fit, the batch is made by age: of each share in turn the oldest cache, for which those that
+/// wait are cut back as MemoryOrder says. A share whose oldest has no room all the same waits. The
+/// oldest of all has whatever it needs, so that each has its turn; it alone fails if it does not
+/// fit. What this costs grows with the rows of the batch and the number of shares, and not with the
+/// number of requests that wait.
 ///
 /// A step is bounded: one pass, and so much work without a pass (pause). Whoever calls step() can
 /// therefore end any sampler at any time.
@@ -145,10 +148,6 @@ class Engine {
           draw_ ? std::span<const TokenId>(tokens_) : prefix_.subspan(cache_.length());
       return {&cache_, rest.first(std::min(chunk, rest.size()))};
     }
-    /// Who has memory first: whose token is needed, and then whose cache is older.
-    std::pair<bool, std::uint64_t> rank() const {
-      return {!is_needed(), cache_.number_in_account()};
-    }
     Engine& engine_;
     Cache& cache_;
     std::vector<TokenId> tokens_;      ///< of the pass under way
@@ -159,6 +158,7 @@ class Engine {
     Share share_;
     FairQueue<Request>* queue_ = nullptr;  ///< in which it waits; none while it is in the batch
     FairQueue<Request>::Place place_;
+    MemoryOrder<Request>::Place memory_place_;
   };
 
   /// Asks for the token that follows: awaited by a sampler, answered with the token, ℓ_t, and ζ_t
@@ -346,11 +346,15 @@ class Engine {
   void normalize(std::span<Request* const> asking, std::size_t first_row);
   void let_go_on();
   void take_batch();
+  void enqueue(Request& request);
   // batch_room.cpp: who of those that wait has memory.
-  bool has_room(Request& request, std::vector<Request*>& aside);
+  bool take_in_turn(std::size_t most);
+  void take_by_age(std::size_t most);
+  bool has_room(Request& request);
   bool fits(Request& request);
-  bool cut_back_for(Request& request, std::vector<Request*>& aside);
-  void list_by_rank(Request& request, std::vector<Request*>& aside);
+  bool is_prefix_of_batch(const Request& request) const;
+  bool finds_room(Request& request, bool is_first, std::vector<Request*>& aside);
+  void give_way(Request& request, std::vector<Request*>& aside);
   void start_added();
   void end_what_is_over();
   void wait(Request& request);
@@ -364,17 +368,15 @@ class Engine {
   std::size_t largest_batch_;
   std::unique_ptr<FusedDraw> fused_;  ///< the shorter way, if the model has one
   WorkOrder order_;
-  CacheAccount* account_ = nullptr;  ///< null: there is room for all
-  std::size_t batch_bytes_ = 0;      ///< that the batch which is being made comes to take
-  std::vector<Request*>
-      by_rank_;  ///< while it is made: all that wait, the last to have memory first
-  std::vector<const Cache*> waited_for_;  ///< their caches, sorted
-  bool is_idle_left_ = true;              ///< whether any other may have something to give back
-  FairQueue<Request> needed_;             ///< those that wait
-  FairQueue<Request> ahead_;              ///< those that wait and were asked ahead of time
-  std::vector<Request*> batch_;           ///< those that are being answered
-  std::size_t to_go_on_ = 0;  ///< of the batch, those that are answered and not yet resumed
-  Share going_on_;            ///< of the sampler that is being resumed
+  CacheAccount* account_ = nullptr;    ///< null: there is room for all
+  std::size_t batch_bytes_ = 0;        ///< that the batch which is being made comes to take
+  MemoryOrder<Request> memory_order_;  ///< of those that wait, if there is an account
+  std::uint64_t waits_ = 0;
+  FairQueue<Request> needed_;    ///< those that wait
+  FairQueue<Request> ahead_;     ///< those that wait and were asked ahead of time
+  std::vector<Request*> batch_;  ///< those that are being answered
+  std::size_t to_go_on_ = 0;     ///< of the batch, those that are answered and not yet resumed
+  Share going_on_;               ///< of the sampler that is being resumed
   std::list<Pause*> paused_;
   std::uint64_t steps_ = 0;
   bool shares_time_ = false;

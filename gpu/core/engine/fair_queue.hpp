@@ -7,6 +7,8 @@
 #include <iterator>
 #include <list>
 #include <map>
+#include <utility>
+#include <vector>
 
 namespace tempera::gpu {
 
@@ -49,17 +51,44 @@ class FairQueue {
     line->second.erase(place.at);
     erase_if_empty(client, line);
   }
-  /// Takes out the next to be served. last_come: the last comer of its request. @pre not empty
-  Waiter* take(bool last_come = false) {
+  /// The share whose turn it is; it is no more after this. @pre not empty
+  Share next_share() {
     const auto client = next_after(clients_, last_client_);
     last_client_ = client->first;
     const auto line = next_after(client->second.lines, client->second.last);
     client->second.last = line->first;
+    return {client->first, line->first};
+  }
+  /// Takes out the next to be served. last_come: the last comer of its request. @pre not empty
+  Waiter* take(bool last_come = false) {
+    const Share share = next_share();
+    const auto client = clients_.find(share.client);
+    const auto line = client->second.lines.find(share.request);
     const auto at = last_come ? std::prev(line->second.end()) : line->second.begin();
     Waiter* const waiter = *at;
     line->second.erase(at);
     erase_if_empty(client, line);
     return waiter;
+  }
+  /// Leaves those of a share out until bring_back(): they have no turn, and their places stay good.
+  void set_aside(const Share& share) {
+    const auto client = clients_.find(share.client);
+    if (client == clients_.end()) return;
+    const auto line = client->second.lines.find(share.request);
+    if (line == client->second.lines.end()) return;
+    size_ -= line->second.size();
+    aside_.emplace_back(share, std::move(line->second));
+    client->second.lines.erase(line);
+    if (client->second.lines.empty()) clients_.erase(client);
+  }
+  /// Lets those that were set aside wait on, before any that came meanwhile.
+  void bring_back() {
+    for (auto& [share, waiters] : aside_) {
+      size_ += waiters.size();
+      Line& line = clients_[share.client].lines[share.request];
+      line.splice(line.begin(), waiters);
+    }
+    aside_.clear();
   }
   /// The number of shares that wait, and of the waiters of the smallest.
   struct Shares {
@@ -101,7 +130,8 @@ class FairQueue {
     if (client->second.lines.empty()) clients_.erase(client);
   }
 
-  std::map<std::uint64_t, Client> clients_;  ///< none is without a line
+  std::map<std::uint64_t, Client> clients_;    ///< none is without a line
+  std::vector<std::pair<Share, Line>> aside_;  ///< of shares that were set aside
   std::uint64_t last_client_ = 0;
   std::size_t size_ = 0;
 };

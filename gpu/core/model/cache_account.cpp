@@ -6,17 +6,32 @@
 
 namespace tempera::gpu {
 
+/// Cuts caches of a list back, from its beginning on, until there is room for so many bytes.
+void CacheAccount::cut(Caches& caches, std::size_t bytes, const Spared& is_spared,
+                       void (*give)(CountedCache&)) {
+  for (auto next = caches.begin(); !has_room(bytes) && next != caches.end();) {
+    CountedCache& cache = **next++;
+    if (!is_spared || !is_spared(cache)) give(cache);
+  }
+}
+
+bool CacheAccount::make_room_of_idle(std::size_t bytes, const Spared& is_spared) {
+  cut(idle_, bytes, is_spared, [](CountedCache& cache) {
+    cache.drop_unshared();
+    cache.move_to(cache.account_->shared_);
+  });
+  cut(shared_, bytes, is_spared, [](CountedCache& cache) { cache.drop_own(); });
+  return has_room(bytes);
+}
+
 bool CacheAccount::make_room(std::size_t bytes, const Spared& is_spared) {
-  for (const bool is_all : {false, true})
-    for (auto next = forks_.begin(); !has_room(bytes) && next != forks_.end(); ++next) {
-      if (is_spared(**next)) continue;
-      is_all ? (*next)->drop_own() : (*next)->drop_unshared();
-    }
+  make_room_of_idle(bytes, is_spared);
+  cut(waited_, bytes, is_spared, [](CountedCache& cache) { cache.drop_own(); });
   return has_room(bytes);
 }
 
 CountedCache::~CountedCache() {
-  if (account_ && is_fork_) account_->forks_.erase(place_);
+  if (list_ != nullptr) list_->erase(place_);
 }
 
 void CountedCache::count_in(const std::shared_ptr<CacheAccount>& account) {
@@ -32,13 +47,35 @@ void CountedCache::join_as_fork(const CountedCache& source, std::size_t length) 
   if (!account_) return;
   source.note_use();
   number_ = account_->caches_++;
-  place_ = account_->forks_.insert(account_->forks_.end(), this);
+  // `length` may be less than its own: of a page that is begun nothing belongs to the source.
+  list_ = this->length() > whole_ ? &account_->idle_ : &account_->spent_;
+  place_ = list_->insert(list_->end(), this);
+}
+
+void CountedCache::move_to(CacheAccount::Caches& list) const {
+  list.splice(list.end(), *list_, place_);
+  list_ = &list;
 }
 
 void CountedCache::note_use() const {
-  if (account_ && is_fork_)
-    account_->forks_.splice(account_->forks_.end(), account_->forks_, place_);
+  if (list_ != nullptr) move_to(account_->idle_);
 }
+
+void CountedCache::drop_own() {
+  if (!is_fork_) return;
+  cut_to(whole_);
+  if (list_ != nullptr) move_to(account_->spent_);
+}
+
+void CountedCache::begin_wait() {
+  if (!holds_own()) return;
+  if (length() > whole_)
+    move_to(account_->waited_);
+  else
+    drop_own();
+}
+
+bool CountedCache::holds_own() const { return list_ != nullptr && list_ != &account_->spent_; }
 
 void CountedCache::take(std::size_t bytes) const {
   if (!account_) return;

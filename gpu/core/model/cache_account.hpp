@@ -32,7 +32,8 @@ struct CacheBudget {
 /// time alone.
 ///
 /// A cache that was made empty stays whole, a prompt's for instance. What was forked from one can
-/// be cut back to where it left it.
+/// be cut back to where it left it. Each use of a cache, and each wait for it, is paid for by at
+/// most two cuts, so the account never looks at the caches that have nothing to give.
 class CacheAccount {
  public:
   explicit CacheAccount(const CacheBudget& budget = {}) : budget_(budget) {}
@@ -51,20 +52,29 @@ class CacheAccount {
 
   /// True if a cache is to be left alone.
   using Spared = std::function<bool(const Cache&)>;
-  /// Cuts caches back until there is room for so many bytes, the longest idle first: of all first
-  /// what no other cache holds, the suffixes of records whose proposals are being drawn, then the
-  /// rest. Returns whether there is room.
+  /// Cuts idle caches back until there is room for so many bytes, the longest idle first: of all
+  /// first what no other cache holds, the suffixes of records whose proposals are being drawn, then
+  /// the rest. Returns whether there is room.
+  bool make_room_of_idle(std::size_t bytes, const Spared& is_spared = {});
+  /// The same, and then cuts back those that a request waits for.
   bool make_room(std::size_t bytes, const Spared& is_spared);
 
  private:
   friend class CountedCache;
   using Caches = std::list<CountedCache*>;
 
+  void cut(Caches& caches, std::size_t bytes, const Spared& is_spared,
+           void (*give)(CountedCache& cache));
+
   CacheBudget budget_;
   std::size_t held_ = 0;
   std::size_t most_held_ = 0;
   std::uint64_t caches_ = 0;
-  Caches forks_;  ///< the longest idle first
+  // Each fork is in one of these.
+  Caches idle_;    ///< the longest idle first
+  Caches shared_;  ///< idle, and what no other held is given back; in the order in which it was
+  Caches waited_;  ///< a request waits for them
+  Caches spent_;   ///< that have nothing to give back
 };
 
 /// A cache whose bytes are counted, if it has an account; base of those that can be cut back.
@@ -77,9 +87,9 @@ class CountedCache : public Cache {
 
   void count_in(const std::shared_ptr<CacheAccount>& account) final;
   std::uint64_t number_in_account() const final { return number_; }
-  void drop_own() final {
-    if (is_fork_) cut_to(whole_);
-  }
+  void drop_own() final;
+  void begin_wait() final;
+  bool holds_own() const final;
   /// Gives back what no other cache holds, as drop_own does.
   virtual void drop_unshared() = 0;
 
@@ -104,7 +114,11 @@ class CountedCache : public Cache {
   /// be cut to.
   virtual void cut_back(std::size_t length) = 0;
 
+  friend class CacheAccount;
+  void move_to(CacheAccount::Caches& list) const;
+
   std::shared_ptr<CacheAccount> account_;
+  mutable CacheAccount::Caches* list_ = nullptr;  ///< of the account, if it is a fork
   CacheAccount::Caches::iterator place_;
   std::uint64_t number_ = 0;
   std::size_t whole_ = 0;

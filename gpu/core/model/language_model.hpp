@@ -40,6 +40,10 @@ class Cache {
   /// Gives back all that it holds beyond the cache that stays whole which it was forked from
   /// (CacheAccount). Its length may fall; what is missing then is computed again, to the same bits.
   virtual void drop_own() {}
+  /// False if drop_own has nothing to give back.
+  virtual bool holds_own() const { return false; }
+  /// Says that a request waits for it: until a pass uses it, it is not idle.
+  virtual void begin_wait() {}
 };
 
 /// One request of a batch: the logits that follow what the cache holds and then `tokens`, which are

@@ -24,11 +24,12 @@ class CountedModel final : public LanguageModel {
   explicit CountedModel(std::size_t token_bytes = 10) : token_bytes_(token_bytes) {}
   std::size_t vocabulary_size() const override { return table_.vocabulary_size(); }
   std::unique_ptr<Cache> empty_cache() const override {
-    return std::make_unique<Counted>(table_.empty_cache(), token_bytes_);
+    return std::make_unique<Counted>(table_.empty_cache(), token_bytes_, looks);
   }
   std::size_t cache_bytes(std::size_t tokens) const override { return token_bytes_ * tokens; }
   void next_logits(std::span<const Pass> passes, DeviceMemory<float>& rows) override {
     longest_batch = std::max(longest_batch, passes.size());
+    rows_computed += passes.size();
     std::vector<Pass> inner;
     for (const Pass& pass : passes) {
       longest_pass = std::max(longest_pass, pass.tokens.size());
@@ -42,21 +43,30 @@ class CountedModel final : public LanguageModel {
   }
   std::size_t held() const { return token_bytes_ * units_; }
 
-  std::size_t most_held = 0, longest_batch = 0, longest_pass = 0, computed = 0;
+  /// What was asked of caches: how many times one was asked what it takes or told to give back, and
+  /// how many times one was forked.
+  struct Looks {
+    std::size_t asked = 0, forked = 0;
+  };
+
+  std::size_t most_held = 0, longest_batch = 0, longest_pass = 0, computed = 0, rows_computed = 0;
+  mutable Looks looks;
 
  private:
   struct Counted final : CountedCache {
-    Counted(std::unique_ptr<Cache> its_inner, std::size_t its_token_bytes)
-        : inner(std::move(its_inner)), token_bytes(its_token_bytes) {}
+    Counted(std::unique_ptr<Cache> its_inner, std::size_t its_token_bytes, Looks& its_looks)
+        : inner(std::move(its_inner)), token_bytes(its_token_bytes), looks(its_looks) {}
     ~Counted() override { resize(0); }
     std::size_t length() const override { return inner->length(); }
     std::unique_ptr<Cache> fork(std::size_t length) const override {
-      auto forked = std::make_unique<Counted>(inner->fork(length), token_bytes);
+      ++looks.forked;
+      auto forked = std::make_unique<Counted>(inner->fork(length), token_bytes, looks);
       forked->units.assign(units.begin(), units.begin() + static_cast<std::ptrdiff_t>(length));
       forked->join_as_fork(*this, length);
       return forked;
     }
     std::size_t bytes_to_reach(std::size_t length) const override {
+      ++looks.asked;
       return length > units.size() ? token_bytes * (length - units.size()) : 0;
     }
     void drop_unshared() override {
@@ -65,6 +75,7 @@ class CountedModel final : public LanguageModel {
       cut_to(shared);
     }
     void cut_back(std::size_t length) override {
+      ++looks.asked;
       if (length >= units.size()) return;
       resize(length);
       inner = inner->fork(length);
@@ -82,6 +93,7 @@ class CountedModel final : public LanguageModel {
     }
     std::unique_ptr<Cache> inner;
     std::size_t token_bytes;
+    Looks& looks;
     std::vector<std::shared_ptr<Unit>> units;  // of its tokens, shared with forks
   };
 

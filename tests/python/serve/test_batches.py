@@ -65,6 +65,28 @@ def kept(folder):
     running.stop()
 
 
+def test_a_line_that_is_not_drawn_exactly_fails_for_good(folder):
+    """Also one that an earlier server has begun: it does not begin anew for ever."""
+    rejection = {"sampler": "exact-rejection", "powers": [1000], "most_tokens": 28}
+    endless = {**rejection, "most_tokens": 60000}
+    running = Server("--batch-folder", folder)
+    try:
+        batch = start(running, [line(1, tempera=endless, seed=1), line(2, tempera=rejection, seed=1), line(3, seed=1)])
+        wait_until(lambda: running.ask("/v1/batches/" + batch["id"])[1]["request_counts"]["failed"] > 0)
+        running.process.send_signal(signal.SIGKILL)
+        running.process.wait(timeout=PATIENCE)
+        running.process.stderr.close()
+        running = Server("--batch-folder", folder)
+        batch = wait(running, batch)
+        assert batch["status"] == "completed" and batch["request_counts"] == {"total": 3, "completed": 1, "failed": 2}
+        found = results(running, batch)
+        for name in ("sum-1", "sum-2"):
+            error = found[name]["body"]["error"]
+            assert found[name]["status_code"] == 400 and "is not drawn" in error["message"], found[name]
+    finally:
+        running.stop()
+
+
 def test_a_line_has_the_answer_of_the_same_request(kept):
     lines = [line(i, seed=i, n=1 + i % 2) for i in range(12)] + [line(99, top_p=0.5)]
     batch = wait(kept, start(kept, lines))

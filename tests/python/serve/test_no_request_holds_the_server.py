@@ -1,5 +1,7 @@
 """Whatever one request asks for: others are answered meanwhile, and it is ended by its client, by --longest and by SIGTERM."""
 import json
+import pathlib
+import re
 import resource
 import signal
 
@@ -93,6 +95,35 @@ def test_what_costs_too_much_is_refused_at_once(server, tempera, words):
     assert status == 400 and words in answer["error"]["message"] and "\n" not in answer["error"]["message"]
 
 
+def limit_of_caches(running):
+    found = re.search(r"^tempera_cache_limit_bytes (\d+)$", running.ask("/metrics")[1], re.MULTILINE)
+    return int(found[1])
+
+
+def test_the_default_limit_of_caches_is_half_of_what_is_free():
+    """Of what the system lets the process take, once the model is there; a limit that is given is that."""
+    allowed = 1 << 30
+    for options in ((), ("--cache-memory", "300MiB")):
+        running = Server(*options, limits={resource.RLIMIT_AS: (allowed, allowed)})
+        try:
+            limit = limit_of_caches(running)
+            taken = int(pathlib.Path(f"/proc/{running.process.pid}/statm").read_text().split()[0]) * resource.getpagesize()
+            if options:
+                assert limit == 300 << 20
+            else:
+                # The process has taken some memory before it asked, and more after that.
+                assert allowed - taken <= 2 * limit < allowed, (limit, taken)
+            assert running.ask("/v1/completions", SMALL)[0] == 200
+        finally:
+            running.stop()
+    free = int(re.search(r"MemTotal: +(\d+) kB", pathlib.Path("/proc/meminfo").read_text())[1]) << 10
+    running = Server()
+    try:
+        assert 0 < limit_of_caches(running) <= free // 2
+    finally:
+        running.stop()
+
+
 def test_many_particles_take_memory_by_their_number_alone():
     """All ancestors that a resampling could have are the square of the particles: 2 GiB for these."""
     running = Server("--cache-memory", "256MiB", limits={resource.RLIMIT_AS: (2 << 30, 2 << 30)})
@@ -101,6 +132,25 @@ def test_many_particles_take_memory_by_their_number_alone():
         status, answer = running.ask("/v1/completions", {"prompt": "4+7?", "max_tokens": 4, "seed": 1,
                                                          "tempera": {"sampler": "power-smc", "powers": [4], "particles": 16384, "block": 2}})
         assert status == 200 and len(answer["choices"][0]["text"]) > 0, answer
+        assert running.ask("/v1/completions", SMALL)[1]["choices"] == alone
+    finally:
+        running.stop()
+
+
+def test_a_small_request_beside_one_of_many_particles_is_answered_first():
+    """The caches of all particles would take a hundred times the memory, and the run minutes."""
+    running = Server("--cache-memory", "16MiB")
+    try:
+        alone = running.ask("/v1/completions", SMALL)[1]["choices"]
+        connection, answer = begin(running, {"prompt": "4+7?", "max_tokens": 28, "seed": 1, "stream": True,
+                                             "tempera": {"sampler": "power-smc", "powers": [4], "particles": 65535, "block": 28}})
+        for _ in range(3):
+            assert running.ask("/v1/completions", SMALL)[1]["choices"] == alone
+        assert running.ask("/v1/completions", {**SMALL, "tempera": {"powers": [1, 2, 4], "rounds": 2}})[0] == 200
+        assert "tempera_choices_under_way 1\n" in running.ask("/metrics")[1]  # the large one goes on
+        answer.close()
+        connection.close()
+        running.wait_until_idle()
         assert running.ask("/v1/completions", SMALL)[1]["choices"] == alone
     finally:
         running.stop()
@@ -171,3 +221,23 @@ def test_the_server_keeps_nothing_of_requests_that_have_ended():
         assert mebibytes() - before < 8
     finally:
         running.stop()
+
+
+NOT_DRAWN = {"prompt": "4+7?", "max_tokens": 28, "seed": 1, "tempera": {"sampler": "exact-rejection", "powers": [1000], "most_tokens": 28}}
+
+
+def test_what_is_not_drawn_exactly_is_the_requests_own_limit(server):
+    """400, so that clients do not ask again: whole, as an event of a stream, and for one of several choices."""
+    for body in (NOT_DRAWN, {**NOT_DRAWN, "n": 3}, {**NOT_DRAWN, "prompt": ["4+7?", "1?"]}, {**NOT_DRAWN, "stream": True}):
+        status, answer = server.ask("/v1/completions", body)
+        if body.get("stream"):
+            assert status == 200 and "[DONE]" not in answer, answer
+            error = json.loads(answer.split("data: ")[-1])["error"]
+        else:
+            assert status == 400, answer
+            error = answer["error"]
+        assert error["code"] == 400 and error["type"] == "invalid_request_error", error
+        message = error["message"]
+        assert "is not drawn" in message and ("tokens would give an answer" in message or "more than 2^40 tokens" in message), message
+        assert "--" not in message and "\n" not in message, message
+    server.wait_until_idle()

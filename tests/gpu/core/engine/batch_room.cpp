@@ -173,6 +173,52 @@ TEST_CASE("all who ask for one prefix wait for its memory together") {
   CHECK(little.account->most_held() <= prompt_bytes + 25 * token_bytes);
 }
 
+TEST_CASE("all who ask for one prefix give way together to the oldest record of another client") {
+  Extended little({prompt_bytes + 25 * token_bytes, true}, 1);
+  little.engine.add(extend(little.all[0], Turn(little.run, 0, 0, Purpose::extension_token), 12), {},
+                    {1, 1});
+  for (std::size_t made = 0; made < 6; ++made) little.engine.step();
+  const auto prefix = little.model.empty_cache();
+  for (const std::uint64_t client : {2, 3})
+    little.engine.add(compute(little.engine, *prefix, context.prompt), {}, {client, 1});
+  little.engine.step();
+  CHECK(prefix->length() == 0);
+  CHECK(little.all[0].length() == 7);
+  while (little.engine.step()) {
+  }
+  CHECK(little.all[0].length() == 12);
+  CHECK(prefix->length() == context.prompt.size());
+  CHECK(little.account->most_held() <= prompt_bytes + 25 * token_bytes);
+}
+
+TEST_CASE("clients have memory for equal numbers of records, and the oldest of all is never late") {
+  constexpr std::size_t horizon = 12;
+  // Of eight records the first client has six, and all the older ones.
+  const auto add = [](Extended& all) {
+    for (std::size_t i = 0; i < 8; ++i)
+      all.engine.add(
+          extend(all.all[i], Turn(all.run, i % 4, i / 4, Purpose::extension_token), horizon), {},
+          {i < 6 ? 1U : 2U, 1});
+  };
+  Extended free({}, 8);
+  add(free);
+  while (free.engine.step()) {
+  }
+  // Room for four whole records.
+  Extended little({prompt_bytes + 4 * horizon * token_bytes, true}, 8);
+  add(little);
+  for (std::size_t made = 1; made <= horizon; ++made) {
+    little.engine.step();
+    CHECK(little.all[0].length() == made);
+    CHECK(little.all[6].length() == made);
+    CHECK(little.all[7].length() == made);
+  }
+  while (little.engine.step()) {
+  }
+  CHECK(little.account->most_held() <= prompt_bytes + 4 * horizon * token_bytes);
+  for (std::size_t i = 0; i < 8; ++i) CHECK(same_record(little.all[i], free.all[i]));
+}
+
 TEST_CASE("a long text is computed in pieces before its token is drawn") {
   Extended whole({}, 1);
   whole.add(3);

@@ -60,8 +60,23 @@ TEST_CASE("no client is served twice while another one waits all the time, and s
     };
     const std::size_t operations = *rc::gen::inRange<std::size_t>(1, 120);
     for (std::size_t i = 0; i < operations; ++i) {
-      const auto what = *rc::gen::inRange(0, 7);
-      if (what < 4 || naive.waiting.empty()) {
+      const auto what = *rc::gen::inRange(0, 8);
+      if (what == 7) {
+        // Set aside, some have no turn; their places stay good, and they wait on.
+        std::vector<Share> aside;
+        for (std::uint64_t client = 0; client < 4; ++client)
+          if (*rc::gen::arbitrary<bool>())
+            aside.push_back({client, *rc::gen::inRange<std::uint64_t>(0, 3)});
+        for (const Share& share : aside) queue.set_aside(share);
+        const auto in_turn =
+            std::count_if(naive.waiting.begin(), naive.waiting.end(),
+                          [&](const Waiter* waiter) { return !has(aside, waiter->share); });
+        RC_ASSERT(queue.size() == static_cast<std::size_t>(in_turn));
+        for (std::ptrdiff_t turn = 0; turn < in_turn; ++turn)
+          RC_ASSERT(!has(aside, queue.next_share()));
+        queue.bring_back();
+        served.clear();
+      } else if (what < 4 || naive.waiting.empty()) {
         Waiter& waiter = made.emplace_back(Waiter{
             i, {*rc::gen::inRange<std::uint64_t>(0, 4), *rc::gen::inRange<std::uint64_t>(0, 3)}});
         waiter.place = queue.push(waiter.share, &waiter);

@@ -2,6 +2,7 @@
 // of them.
 #include "gpu/core/model/cache_account.hpp"
 
+#include <map>
 #include <set>
 
 #include "gpu/core/model/accounted_model.hpp"
@@ -21,16 +22,21 @@ struct Naive {
     std::vector<std::size_t> tokens;
     std::size_t whole = 0;
     bool is_fork = false;
+    std::size_t cut = 0;  // since it was used: when it gave back what no other holds, from 1 on
+    bool is_waited = false;
   };
   std::vector<Entry> caches;  // the longest idle first
   std::size_t next_token = 0;
+  std::size_t cuts = 0;
 
   Entry& of(std::size_t name) {
     return *std::find_if(caches.begin(), caches.end(),
                          [&](const Entry& entry) { return entry.name == name; });
   }
   void use(std::size_t name) {
-    const Entry used = of(name);
+    Entry used = of(name);
+    used.cut = 0;
+    used.is_waited = false;
     std::erase_if(caches, [&](const Entry& entry) { return entry.name == name; });
     caches.push_back(used);
   }
@@ -45,16 +51,37 @@ struct Naive {
              std::find(entry.tokens.begin(), entry.tokens.end(), token) != entry.tokens.end();
     });
   }
-  void make_room(std::size_t limit, std::size_t bytes_wanted, const std::set<std::size_t>& spared) {
-    for (const bool is_all : {false, true})
-      for (Entry& entry : caches) {
-        if (!entry.is_fork || spared.contains(entry.name)) continue;
-        if (bytes() + bytes_wanted <= limit) return;
-        while (entry.tokens.size() > entry.whole &&
-               (is_all || !has_another(entry, entry.tokens.back())))
-          entry.tokens.pop_back();
-      }
+  void cut(Entry& entry, bool is_all) const {
+    while (entry.tokens.size() > entry.whole &&
+           (is_all || !has_another(entry, entry.tokens.back())))
+      entry.tokens.pop_back();
   }
+  /// The walk over all: idle ones once by their suffixes, then whole in the order of that, then
+  /// those that are waited for, in the order in which they came to be.
+  void make_room(std::size_t limit, std::size_t bytes_wanted, const std::set<std::size_t>& spared,
+                 bool is_of_idle) {
+    const auto walk = [&](const auto& is_meant, const auto& earlier, bool is_all) {
+      std::vector<Entry*> meant;
+      for (Entry& entry : caches)
+        if (entry.is_fork && !spared.contains(entry.name) && is_meant(entry))
+          meant.push_back(&entry);
+      std::stable_sort(meant.begin(), meant.end(), earlier);
+      for (Entry* entry : meant) {
+        if (bytes() + bytes_wanted <= limit) return;
+        cut(*entry, is_all);
+        if (!is_all) entry->cut = ++cuts;
+      }
+    };
+    const auto as_they_are = [](const Entry*, const Entry*) { return false; };
+    walk([](const Entry& entry) { return !entry.is_waited && entry.cut == 0; }, as_they_are, false);
+    walk([](const Entry& entry) { return !entry.is_waited && entry.cut > 0; },
+         [](const Entry* a, const Entry* b) { return a->cut < b->cut; }, true);
+    if (is_of_idle) return;
+    walk([](const Entry& entry) { return entry.is_waited; },
+         [this](const Entry* a, const Entry* b) { return order(*a) < order(*b); }, true);
+  }
+  std::size_t order(const Entry& entry) const { return waited.at(entry.name); }
+  std::map<std::size_t, std::size_t> waited;  // by name: when it came to be waited for
 };
 
 }  // namespace
@@ -87,7 +114,7 @@ TEST_CASE("the longest idle is cut back first, to what others hold and then to t
       auto any = caches.begin();
       std::advance(any, *rc::gen::inRange<std::size_t>(0, caches.size()));
       const std::size_t source = any->first;
-      switch (*rc::gen::inRange(0, 5)) {
+      switch (*rc::gen::inRange(0, 6)) {
         case 0:
         case 1: {
           const std::size_t length = *rc::gen::inRange<std::size_t>(0, any->second->length() + 1);
@@ -109,23 +136,39 @@ TEST_CASE("the longest idle is cut back first, to what others hold and then to t
           caches.erase(source);
           std::erase_if(naive.caches, [&](const auto& entry) { return entry.name == source; });
           break;
+        case 4:
+          // One that has nothing to give back is not looked at, whether it is waited for or not.
+          if (!any->second->holds_own()) break;
+          any->second->begin_wait();
+          if (naive.of(source).tokens.size() == naive.of(source).whole) {
+            RC_ASSERT(!any->second->holds_own());
+            break;
+          }
+          naive.of(source).is_waited = true;
+          naive.waited[source] = name;
+          break;
         default: {
+          const bool is_of_idle = *rc::gen::arbitrary<bool>();
           const std::size_t wanted = token_bytes * *rc::gen::inRange<std::size_t>(0, 20);
           const std::set<std::size_t> spared{source};
           const std::size_t before = naive.bytes();
-          naive.make_room(limit, wanted, spared);
+          naive.make_room(limit, wanted, spared, is_of_idle);
           cuts += naive.bytes() < before ? 1 : 0;
           const Cache* const own = caches.at(source).get();
-          const bool has_room =
-              account->make_room(wanted, [&](const Cache& cache) { return &cache == own; });
+          const auto is_spared = [&](const Cache& cache) { return &cache == own; };
+          const bool has_room = is_of_idle ? account->make_room_of_idle(wanted, is_spared)
+                                           : account->make_room(wanted, is_spared);
           RC_ASSERT(has_room == (naive.bytes() + wanted <= limit));
         }
       }
       most = std::max(most, naive.bytes());
       RC_ASSERT(account->held() == naive.bytes());
       RC_ASSERT(table.held() == naive.bytes());
-      for (const auto& [number, cache] : caches)
-        RC_ASSERT(cache->length() == naive.of(number).tokens.size());
+      for (const auto& [number, cache] : caches) {
+        const Naive::Entry& entry = naive.of(number);
+        RC_ASSERT(cache->length() == entry.tokens.size());
+        if (entry.is_fork && entry.tokens.size() > entry.whole) RC_ASSERT(cache->holds_own());
+      }
     }
     RC_ASSERT(account->most_held() == most);
     RC_CLASSIFY(cuts > 0, "caches were cut back");
