@@ -174,9 +174,10 @@ class Session::Work {
     std::size_t passed_by = 0;  ///< others that began while its first waited for memory
   };
 
-  /// What the next run of an owner counts for. The first of a share counts for no more than half of
-  /// what is free, and for one row at least: what does not fit is put aside and computed again
-  /// (Engine), so that no run, whatever it would fill, keeps those who come after it out.
+  /// The bytes that the next run of an owner counts for. The first of a share counts for no more
+  /// than half of what is free, and for one row at least: what does not fit is put aside and
+  /// computed again (Engine), so that no run, whatever it would fill, keeps those who come after it
+  /// out.
   std::size_t bytes_counted(const Owner& owner) const {
     const SampleRequest& request = owner.queue.front()->asked;
     const std::size_t all = bytes_of_run(request);

@@ -57,7 +57,7 @@ const NeutralField* find_field(std::string_view key, Holder holder) {
   return found == fields.end() ? nullptr : &*found;
 }
 
-/// Refuses a field that is one of "tempera" and stands beside it.
+/// Refuses a field of "tempera" that was written outside it.
 void refuse_outside(const std::string& key, Holder holder) {
   if (holder != Holder::completion && holder != Holder::chat) return;
   const auto keys = tempera_keys();
@@ -388,7 +388,7 @@ std::span<const NeutralField> neutral_fields() {
       NeutralField{"extra_key", both, Neutral::any_text, "", not_text, give_one},
       NeutralField{"session_id", both, Neutral::any_text, "", not_text, give_one},
       NeutralField{"session_params", both, Neutral::empty, "",
-                   "no request goes on where another has ended",
+                   "no request resumes where another has ended",
                    "leave it out, and give the whole prompt"},
       NeutralField{"custom_labels", both, Neutral::any_object, "", not_object, give_one},
       NeutralField{"cache_prompt", both, Neutral::any_flag, "", not_flag, give_one},
@@ -444,7 +444,7 @@ std::span<const NeutralField> neutral_fields() {
                    "annotations are not part of a conversation", leave_out},
       NeutralField{"logprobs", part, Neutral::empty_list, "",
                    "log-probabilities are not part of a conversation", leave_out},
-      // What belongs beside "tempera".
+      // These belong beside "tempera".
       NeutralField{"model", tempera, Neutral::none, "", in_body, beside},
       NeutralField{"prompt", tempera, Neutral::none, "", in_body, beside},
       NeutralField{"messages", tempera, Neutral::none, "", in_body, beside},

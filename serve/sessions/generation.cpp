@@ -136,7 +136,7 @@ void Generation::give_up(const std::exception_ptr& why) {
   } catch (const gpu::NoRoom&) {
     give_up(503, no_memory);
   } catch (const gpu::NotDrawn& error) {
-    // Of all that is wrong with an input this alone is the client's: no client asks for it again.
+    // This alone among the faults of an input is the client's: no client asks for it again.
     give_up(400, error.what());
   } catch (const std::exception& error) {
     give_up(500, error.what());

@@ -12,7 +12,7 @@ namespace tempera::gpu {
 /// idle caches are cut back.
 bool Engine::take_in_turn(std::size_t most) {
   batch_bytes_ = 0;
-  // What is asked ahead of time gets the rows that are left.
+  // Requests that are asked ahead of time get the rows that are left.
   for (FairQueue<Request>* queue : {&needed_, &ahead_})
     while (batch_.size() < most && !queue->empty()) {
       Request* const request = queue->take(order_ == WorkOrder::last_come);
@@ -52,7 +52,7 @@ void Engine::take_by_age(std::size_t most) {
   for (Request* request : aside) wait(*request);
 }
 
-/// Whether there is room for a request once idle caches are cut back.
+/// True if there is room for a request once idle caches are cut back.
 bool Engine::has_room(Request& request) {
   request.bytes_ = 0;
   if (account_ == nullptr || is_prefix_of_batch(request) || fits(request)) return true;
@@ -74,7 +74,7 @@ bool Engine::fits(Request& request) {
   return account_->has_room(batch_bytes_ + request.bytes_);
 }
 
-/// Cuts caches back until there is room for a request beside the batch, or nobody gives way to it
+/// Cuts caches back until there is room for a request beside the batch, or none gives way to it
 /// any more. is_first: whether it is the first of all that wait. Returns false if it is to wait.
 bool Engine::finds_room(Request& request, bool is_first, std::vector<Request*>& aside) {
   request.bytes_ = 0;
@@ -85,7 +85,7 @@ bool Engine::finds_room(Request& request, bool is_first, std::vector<Request*>& 
       continue;
     }
     if (!is_first) return false;
-    // It is alone, and all that can be given back is, once the caches are that nobody told of.
+    // It is alone, and the untold caches too have given back all they can.
     const Cache& own = request.cache_;
     account_->make_room(request.bytes_, [&](const Cache& cache) { return &cache == &own; });
     const CacheBudget& budget = account_->budget();

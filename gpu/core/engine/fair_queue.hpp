@@ -51,7 +51,7 @@ class FairQueue {
     line->second.erase(place.at);
     erase_if_empty(client, line);
   }
-  /// The share whose turn it is; it is no more after this. @pre not empty
+  /// The share whose turn it is, which leaves the queue. @pre not empty
   Share next_share() {
     const auto client = next_after(clients_, last_client_);
     last_client_ = client->first;

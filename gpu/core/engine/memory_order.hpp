@@ -75,7 +75,7 @@ class MemoryOrder {
     return clients_.at(share.client).lines.at(share.request).waiting.begin()->second;
   }
 
-  /// Who is to give back what it holds for the one at this place; null if nobody is.
+  /// Who is to give back what it holds for the one at this place; null if there is none.
   /// is_first: whether it is the first of all, to which everybody gives way.
   Waiter* gives_way_to(const Place& place, bool is_first) const {
     const bool is_ahead = std::get<0>(place.rank);

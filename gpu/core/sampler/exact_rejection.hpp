@@ -117,7 +117,7 @@ Task exact_rejection(Chain& chain, const Plan& plan, Progress& progress, Observe
     co_await propose<Rules>(x, turn, log_z, progress, event);
     progress.drawn += Rules::cost(event);
     const bool is_kept = event.accepted;
-    if (!is_kept) tell_with(dead, std::move(event), progress.local_moves);
+    if (!is_kept) tell_with(dead, event, progress.local_moves);
     ++progress.local_moves;
     const bool is_last = is_kept || !Rules::may_begin(plan, progress, horizon);
     if (dead.proposals == Rules::reported_together || (dead.proposals > 0 && is_last)) {
@@ -126,7 +126,7 @@ Task exact_rejection(Chain& chain, const Plan& plan, Progress& progress, Observe
       if (!is_kept) report(chain, progress, observer);
     }
     if (is_kept) {
-      turn.note(std::move(event));
+      turn.note(event);
       report(chain, progress, observer);
     }
     co_await chain.engine.pause(1);

@@ -43,7 +43,7 @@ class CountedModel final : public LanguageModel {
   }
   std::size_t held() const { return token_bytes_ * units_; }
 
-  /// What was asked of caches: how many times one was asked what it takes or told to give back, and
+  /// The questions to caches: how many times one was asked what it takes or told to give back, and
   /// how many times one was forked.
   struct Looks {
     std::size_t asked = 0, forked = 0;

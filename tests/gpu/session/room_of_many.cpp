@@ -1,4 +1,4 @@
-// A request of many records under little memory. What it costs others is steps, and what it costs
+// A request of many records under little memory. It costs others steps, and what it costs
 // itself is looks at caches: both are counted, and neither grows with the number of its records.
 #include <optional>
 

@@ -1,4 +1,4 @@
-// A judged program leaves nothing of the system behind, however often it is begun.
+// A judged program takes nothing of the system that is not given back, however often it is begun.
 #include "lab/judge/child_program.hpp"
 
 #include <signal.h>

@@ -101,7 +101,7 @@ def limit_of_caches(running):
 
 
 def test_the_default_limit_of_caches_is_half_of_what_is_free():
-    """Of what the system lets the process take, once the model is there; a limit that is given is that."""
+    """Half of the memory that the system lets the process take, once the model is there; a limit that is given is that."""
     allowed = 1 << 30
     for options in ((), ("--cache-memory", "300MiB")):
         running = Server(*options, limits={resource.RLIMIT_AS: (allowed, allowed)})
@@ -147,7 +147,7 @@ def test_a_small_request_beside_one_of_many_particles_is_answered_first():
         for _ in range(3):
             assert running.ask("/v1/completions", SMALL)[1]["choices"] == alone
         assert running.ask("/v1/completions", {**SMALL, "tempera": {"powers": [1, 2, 4], "rounds": 2}})[0] == 200
-        assert "tempera_choices_under_way 1\n" in running.ask("/metrics")[1]  # the large one goes on
+        assert "tempera_choices_under_way 1\n" in running.ask("/metrics")[1]  # the large one continues
         answer.close()
         connection.close()
         running.wait_until_idle()

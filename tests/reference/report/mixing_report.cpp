@@ -57,6 +57,19 @@ TEST_CASE("a ladder's cuts are between first tokens of its last rung") {
       for (std::size_t y = 0; y < 9; ++y)
         if (x % 3 != 2 && y % 3 == 2) flow += kernels.target()[x] * kernel(x, y);
     CHECK(report.first_token_cut->cut.flow == flow);
+    // λ is that of P P*, and of P P where the chain is its own reverse.
+    const Law target = kernels.target();
+    Matrix product(9, 9);
+    for (std::size_t x = 0; x < 9; ++x)
+      for (std::size_t y = 0; y < 9; ++y)
+        for (std::size_t z = 0; z < 9; ++z)
+          product(x, y) += schedule == Schedule::adj
+                               ? kernel(x, z) * target[y] * kernel(y, z) / target[z]
+                               : kernel(x, z) * kernel(z, y);
+    const Bracket second = second_eigenvalue(product, target, 32);
+    REQUIRE(report.second);
+    CHECK(report.second->lower == second.lower);
+    CHECK(report.second->upper == second.upper);
     CHECK(report.any_cut->classes.size() < 9);
   }
 }

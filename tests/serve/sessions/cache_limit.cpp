@@ -1,4 +1,4 @@
-// The memory that caches may take where nobody said it: a limit for a server, a guess for a run.
+// The memory that caches may take by default: a limit for a server, a guess for a run.
 #include "gpu/device/planted_fault.hpp"
 #include "serve/server.hpp"
 #include "settings/named_sampler.hpp"

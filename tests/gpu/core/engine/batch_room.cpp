@@ -193,7 +193,7 @@ TEST_CASE("all who ask for one prefix give way together to the oldest record of 
 
 TEST_CASE("clients have memory for equal numbers of records, and the oldest of all is never late") {
   constexpr std::size_t horizon = 12;
-  // Of eight records the first client has six, and all the older ones.
+  // The first client has six of eight records, and all the older ones.
   const auto add = [](Extended& all) {
     for (std::size_t i = 0; i < 8; ++i)
       all.engine.add(
