@@ -245,7 +245,7 @@ KINDS = {
     **dict.fromkeys(("arithmetic", "device", "rope_factors", "kernel", "schedule", "restart_range", "kind", "state", "pair", "model", "judged"), fixed),
     **dict.fromkeys(("tokens", "prefix", "record", "restart_weights"), listed(whole)),
     **dict.fromkeys(("draws", "run", "exact"), numbers),
-    **dict.fromkeys(("thinking", "download", "resume", "early_rejection", "auditable"), truth),
+    **dict.fromkeys(("thinking", "download", "resume", "early_rejection", "auditable", "gap", "cuts"), truth),
     **dict.fromkeys(("step", "next_logits", "encode", "decode", "chat", ), function),
     "progress": truth, "ladder.progress": function, "folder.checkpoint_seconds": fixed,
     "kept.checkpoint_seconds": lambda value: real(value) and 0 <= value <= 10**6,
@@ -263,7 +263,7 @@ KINDS = {
 # None is an argument that is left out.
 LEFT_OUT = {"arithmetic", "device", "rope_factors", "thinking", "chat_template_kwargs", "ids", "restart", "start", "default", "threads", "digest", "encode",
             "decode", "chat", "id", "out", "batch", "under_way", "cache_memory", "progress", "terminal", "ladder.horizon", "ladder.block", "ladder.rounds",
-            "ladder.samples", "ladder.seed", "ladder.pilots", "check.model.prompts", "check.model.within", "score.powers", "blocks.devices", "blocks.command",
+            "ladder.samples", "ladder.seed", "ladder.pilots", "mixing.within", "check.model.prompts", "check.model.within", "score.powers", "blocks.devices", "blocks.command",
             "lines.out", "checkpoint_seconds", *(f"ask.{name}" for name in ASKED)}  # fmt: skip
 
 
