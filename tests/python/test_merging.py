@@ -3,6 +3,7 @@ import random
 import sys
 import types
 from fractions import Fraction
+from typing import Any, Callable, Optional, TypeVar, Union
 
 import merged_steps
 import pytest
@@ -10,6 +11,7 @@ from tempera.check import lab, law, snapshots, walks
 from tempera.check.law import Collected
 
 STEPS = merged_steps.__file__
+T = TypeVar("T")
 known = pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="frames are read on CPython 3.11 alone")
 
 
@@ -68,6 +70,11 @@ def test_values_that_cannot_be_told_have_no_key():
     assert key(types.SimpleNamespace) is not None
     for value in (Hiding(), (x for x in ()), open(__file__)):  # noqa: SIM115
         assert key([value]) is None
+    # Annotations, which most programs hold in their globals, and what they name.
+    marks = [Union, Any, Optional["X"], list[int], dict[str, int], Callable[[int], str], T, Union[int, str]]
+    keys = [key(mark) for mark in marks]
+    assert [(str(m), k) for m, k in zip(marks, keys) if k is None or k != key(m) or keys.count(k) > 1] == []
+    assert key(types.SimpleNamespace(a=1)) == key(types.SimpleNamespace(a=1)) != key(types.SimpleNamespace(a=2))
     # One list twice, or two that are equal.
     one = [1]
     assert key([one, one]) != key([[1], [1]])

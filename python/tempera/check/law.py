@@ -1,6 +1,8 @@
 """The exact law of a step, within this process."""
 from fractions import Fraction
 
+from tempera.wishes import called
+
 from . import early_names, guard, lab, seeding, walks
 from .lazy import Undrawn
 
@@ -81,11 +83,7 @@ def law(step, *arguments):
 
     @raise lab.NotDeterministic if a second run has another law
     """
-    if not callable(step):
-        # Imported here: a judged program that has these modules of Python's is judged a hundred times more slowly.
-        from tempera.wishes import called
-
-        called("step", step)
+    called("step", step)
     early_names.install()
     seeding.is_whole, seeding.report = False, None
     walks.Trial().seconds(lambda: step(*arguments))  # libraries make names and caches in a first call, some by chance

@@ -21,7 +21,7 @@ _KNOWN = sys.version_info[:2] == (3, 11) and sys.implementation.name == "cpython
 _MOST_BYTES = 1 << 16
 _OPAQUE = (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType, types.FrameType, types.TracebackType)
 # Whose way of telling their values is known to leave nothing out.
-_TOLD = {"builtins", "collections", "decimal", "fractions", "functools", "itertools", "numpy", "operator", "random", "torch"}
+_TOLD = {"builtins", "collections", "decimal", "fractions", "functools", "itertools", "numpy", "operator", "random", "torch", "types", "typing"}
 
 _NOT_TOLD = {"tempera.check.undrawn_tensor", "tempera.check.of_transformers"}
 
