@@ -39,8 +39,6 @@ struct ExactFlags {
   bool no_matrix = false;
   bool gap = false;
   bool cuts = false;
-
-  bool asks_mixing() const { return gap || cuts || !mixing.empty(); }
 };
 
 void refuse_with(bool is_given, const char* flag, const char* other) {
@@ -73,29 +71,27 @@ reference::ExactQuestion question(const ExactFlags& flags) {
 
 void print(const nlohmann::ordered_json& json) { std::cout << json.dump() << '\n'; }
 
-/// The distance at which a chain counts as mixed where --mixing does not say.
-const reference::Rational usual_distance(1, 4);
+/// The distance of --mixing, or the usual one at which a chain counts as mixed.
+MixingHeading mixing_heading(const ExactFlags& flags, bool is_joint) {
+  if (flags.mixing.empty()) return {is_joint, reference::Rational(1, 4)};
+  const reference::Rational within = parse_fraction(flags.mixing, "--mixing");
+  if (within <= 0 || within >= 1)
+    throw BadInput("--mixing", "is " + flags.mixing,
+                   "give a distance between 0 and 1, such as 1/4");
+  return {is_joint, within};
+}
 
 /// The answer to --gap, --mixing and --cuts; nothing if none is given.
 std::optional<reference::MixingReport> mixing_of(const ExactFlags& flags,
+                                                 const MixingHeading& about,
                                                  const reference::FiniteModel& model,
                                                  const reference::Ladder& ladder,
                                                  reference::Schedule schedule,
                                                  const reference::ExactQuestion& asked) {
-  if (!flags.asks_mixing()) return std::nullopt;
+  if (!flags.gap && !flags.cuts && flags.mixing.empty()) return std::nullopt;
   reference::MixingQuestion question{flags.gap, std::nullopt, flags.cuts};
-  if (!flags.mixing.empty()) {
-    question.within = parse_fraction(flags.mixing, "--mixing");
-    if (*question.within <= 0 || *question.within >= 1)
-      throw BadInput("--mixing", "is " + flags.mixing,
-                     "give a distance between 0 and 1, such as 1/4");
-  }
+  if (!flags.mixing.empty()) question.within = about.within;
   return reference::report_mixing(model, ladder, schedule, asked, question);
-}
-
-MixingHeading mixing_heading(const ExactFlags& flags, bool is_joint) {
-  return {is_joint,
-          flags.mixing.empty() ? usual_distance : parse_fraction(flags.mixing, "--mixing")};
 }
 
 void report_rung(const ExactFlags& flags, const reference::ExactQuestion& asked) {
@@ -126,7 +122,8 @@ void report_rung(const ExactFlags& flags, const reference::ExactQuestion& asked)
                      "give it for the laws and verdicts alone");
     // The record's own restart positions are computed from the matrix.
     const bool asks_matrix = asked.range == reference::RestartRange::record;
-    mixing = mixing_of(flags, model, reference::Ladder({power}), reference::Schedule::adj, asked);
+    mixing =
+        mixing_of(flags, about, model, reference::Ladder({power}), reference::Schedule::adj, asked);
     if (flags.no_matrix && (is_carried || !asks_matrix)) {
       const auto report = reference::report_carried(model, reference::Ladder({power}),
                                                     reference::Schedule::adj, asked);
@@ -171,7 +168,7 @@ void report_joint(const ExactFlags& flags, const reference::ExactQuestion& asked
         model, ladder, sweep, asked,
         parse_whole_number(flags.round_trips, "--round-trips", {1, 10'000}));
   const MixingHeading about = mixing_heading(flags, true);
-  const auto mixing = mixing_of(flags, model, ladder, sweep, asked);
+  const auto mixing = mixing_of(flags, about, model, ladder, sweep, asked);
   const auto answer = [&](const auto& report) {
     if (flags.json) {
       nlohmann::ordered_json json = exact_json(report);

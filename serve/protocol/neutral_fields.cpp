@@ -129,6 +129,8 @@ std::span<const NeutralField> neutral_fields() {
   static constexpr std::string_view in_body = "is a field of the body and changes nothing in here";
   static constexpr std::string_view beside = "leave it out, and give it beside \"tempera\"";
 
+  static constexpr std::string_view other_name = "this server has another name for it";
+  static constexpr std::string_view give_max_tokens = "leave it out, and give \"max_tokens\"";
   static constexpr std::string_view one_model = "the server has one model and no adapters";
   static constexpr std::string_view one_process =
       "one process answers the whole request, and hands it to no other";
@@ -274,15 +276,12 @@ std::span<const NeutralField> neutral_fields() {
       NeutralField{"n_indent", both, Neutral::listed, "[0]", whole_records, leave_out},
       NeutralField{"t_max_predict_ms", both, Neutral::listed, "[-1, 0]",
                    "no clock ends an answer, because it would depend on the machine",
-                   "leave it out, and give \"max_tokens\""},
-      NeutralField{"n_predict", both, Neutral::none, "", "this server has another name for it",
-                   "leave it out, and give \"max_tokens\""},
-      NeutralField{"max_new_tokens", both, Neutral::none, "", "this server has another name for it",
-                   "leave it out, and give \"max_tokens\""},
-      NeutralField{"max_output_tokens", both, Neutral::none, "",
-                   "this server has another name for it", "leave it out, and give \"max_tokens\""},
+                   give_max_tokens},
+      NeutralField{"n_predict", both, Neutral::none, "", other_name, give_max_tokens},
+      NeutralField{"max_new_tokens", both, Neutral::none, "", other_name, give_max_tokens},
+      NeutralField{"max_output_tokens", both, Neutral::none, "", other_name, give_max_tokens},
       NeutralField{"max_completion_tokens", completion, Neutral::none, "", "is a field of chats",
-                   "leave it out, and give \"max_tokens\""},
+                   give_max_tokens},
       NeutralField{"horizon", both | tempera, Neutral::none, "",
                    "is the command's name for the number of tokens",
                    "leave it out, and give \"max_tokens\" beside \"tempera\""},
@@ -300,7 +299,7 @@ std::span<const NeutralField> neutral_fields() {
                    "leave it out, and give \"messages\" to POST /v1/chat/completions"},
       NeutralField{"instructions", both, Neutral::none, "", "is a field of /v1/responses",
                    "leave it out, and give a message of the role \"system\""},
-      NeutralField{"input_ids", both, Neutral::none, "", "this server has another name for it",
+      NeutralField{"input_ids", both, Neutral::none, "", other_name,
                    "leave it out, and give the tokens as \"prompt\" to POST /v1/completions"},
       NeutralField{"prompt_embeds", both, Neutral::none, "", text_only, leave_out},
       NeutralField{"image_data", both, Neutral::empty_list, "", text_only, leave_out},
@@ -367,7 +366,7 @@ std::span<const NeutralField> neutral_fields() {
                    "answers have their figures in \"tempera\"", leave_out},
       NeutralField{"response_fields", both, Neutral::empty_list, "", "answers are whole",
                    leave_out},
-      NeutralField{"n_probs", both, Neutral::listed, "[0]", "this server has another name for it",
+      NeutralField{"n_probs", both, Neutral::listed, "[0]", other_name,
                    "leave it out, and give \"logprobs\""},
       NeutralField{"post_sampling_probs", both, Neutral::listed, "[false]",
                    "log-probabilities are those of the model",

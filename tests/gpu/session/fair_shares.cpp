@@ -3,9 +3,7 @@
 #include <optional>
 
 #include "gpu/core/model/forwarding_model.hpp"
-#include "gpu/core/sampler/tokenwise_sampling.hpp"
-#include "tests/catch.hpp"
-#include "tests/gpu/session/heard.hpp"
+#include "tests/gpu/session/asked_request.hpp"
 
 namespace tempera::gpu::fair_shares_test {
 namespace {
@@ -16,41 +14,6 @@ class SizedModel final : public ForwardingModel {
   using ForwardingModel::ForwardingModel;
   std::size_t cache_bytes(std::size_t tokens) const override { return 10 * tokens; }
 };
-
-struct Asked {
-  std::size_t rungs = 1, samples = 1, rounds = 2, horizon = 8, prefetch = 0;
-  bool is_tokenwise = false;
-};
-
-SampleRequest request_of(const Asked& asked, const Share& share) {
-  std::vector<double> powers;
-  for (std::size_t k = 0; k < asked.rungs; ++k) powers.push_back(1.5 + static_cast<double>(k));
-  SampleRequest request{
-      Ladder(powers), {make_stages(asked.horizon, 4, {asked.rounds}, {1}, {1}), Schedule::adj, 0}};
-  request.prompt = {2, 3};
-  request.seed = 5;
-  request.samples = asked.samples;
-  request.options.prefetch = asked.prefetch;
-  request.share = share;
-  if (asked.is_tokenwise) request.sampler = tokenwise_sampling;
-  return request;
-}
-
-/// Steps until all answers of a request are there.
-std::size_t steps_to_answer(Session& session, Heard& heard, RequestId id, std::size_t samples) {
-  const auto answered = [&] {
-    std::size_t count = 0;
-    for (const auto& [key, sample] : heard.samples)
-      if (key.first == id) count += sample.answers.size();
-    return count;
-  };
-  std::size_t steps = 0;
-  for (; answered() < samples; ++steps) {
-    REQUIRE(steps < 50'000);
-    REQUIRE((session.step() || answered() == samples));
-  }
-  return steps;
-}
 
 std::size_t steps_alone(LanguageModel& model, const SessionOptions& options, const Asked& asked) {
   Session session(model, options);

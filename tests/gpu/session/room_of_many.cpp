@@ -2,48 +2,11 @@
 // itself is looks at caches: both are counted, and neither grows with the number of its records.
 #include <optional>
 
-#include "gpu/core/sampler/power_smc.hpp"
-#include "gpu/core/sampler/tokenwise_sampling.hpp"
-#include "tests/catch.hpp"
+#include "tests/gpu/session/asked_request.hpp"
 #include "tests/gpu/session/counted_model.hpp"
-#include "tests/gpu/session/heard.hpp"
 
 namespace tempera::gpu::room_of_many_test {
 namespace {
-
-struct Asked {
-  std::size_t particles = 0, rungs = 1, samples = 1, horizon = 8, block = 4;
-  bool is_tokenwise = false;
-};
-
-SampleRequest request_of(const Asked& asked, const Share& share) {
-  std::vector<double> powers;
-  for (std::size_t k = 0; k < asked.rungs; ++k) powers.push_back(1.5 + static_cast<double>(k));
-  SampleRequest request{Ladder(powers),
-                        {make_stages(asked.horizon, asked.block, {2}, {1}, {1}), Schedule::adj, 0}};
-  request.prompt = {2, 3};
-  request.seed = 5;
-  request.samples = asked.samples;
-  request.share = share;
-  if (asked.is_tokenwise) request.sampler = tokenwise_sampling;
-  if (asked.particles > 0) {
-    request.sampler = power_smc<PowerSmcRules>;
-    request.plan.particles = asked.particles;
-  }
-  return request;
-}
-
-std::size_t steps_to_answer(Session& session, Heard& heard, RequestId id, std::size_t samples) {
-  const auto answered = [&] {
-    std::size_t count = 0;
-    for (const auto& [key, sample] : heard.samples)
-      if (key.first == id) count += sample.answers.size();
-    return count;
-  };
-  std::size_t steps = 0;
-  for (; answered() < samples; ++steps) REQUIRE((session.step() || answered() == samples));
-  return steps;
-}
 
 std::size_t memory_of_records(std::size_t records, std::size_t horizon) {
   return (2 + records * (horizon + 1)) * 10;
