@@ -20,6 +20,7 @@
 #include "serve/protocol/api_key.hpp"
 #include "serve/protocol/error_body.hpp"
 #include "serve/protocol/json_response.hpp"
+#include "serve/protocol/neutral_fields.hpp"
 #include "serve/protocol/openapi.hpp"
 #include "serve/protocol/page_rules.hpp"
 #include "serve/protocol/public_paths.hpp"
@@ -293,11 +294,16 @@ class Server::Work {
   }
 
   HttpResponse tokenize(const JsonObject& body, std::string_view text) const {
-    body.only({"model", "prompt", "add_special_tokens", "messages", "chat_template_kwargs",
-               "return_token_strs"});
+    const bool is_chat = body.has("messages");
+    if (is_chat)
+      check_fields(body, Holder::tokenize_chat,
+                   {"model", "messages", "chat_template_kwargs", "return_token_strs"});
+    else
+      check_fields(body, Holder::tokenize_text,
+                   {"model", "prompt", "add_special_tokens", "return_token_strs"});
     require_model(body.optional_text("model").value_or(""), identity_);
     std::vector<gpu::TokenId> tokens;
-    if (body.has("messages")) {
+    if (is_chat) {
       tokens = model_.encode_chat(read_messages(body), read_chat_arguments(body, text), "messages");
     } else {
       tokens = model_.encode(body.text("prompt"), "prompt");
@@ -318,7 +324,7 @@ class Server::Work {
   }
 
   HttpResponse detokenize(const JsonObject& body) const {
-    body.only({"model", "tokens"});
+    check_fields(body, Holder::detokenize, {"model", "tokens"});
     require_model(body.optional_text("model").value_or(""), identity_);
     std::vector<gpu::TokenId> tokens;
     for (const auto token : body.whole_numbers("tokens", 0, model_.model().vocabulary_size() - 1))

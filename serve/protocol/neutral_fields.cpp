@@ -89,7 +89,11 @@ std::span<const NeutralField> neutral_fields() {
   static constexpr auto batch = static_cast<unsigned>(Holder::batch);
   static constexpr auto tempera = static_cast<unsigned>(Holder::tempera);
   static constexpr auto part = static_cast<unsigned>(Holder::part);
+  static constexpr auto tokenize_text = static_cast<unsigned>(Holder::tokenize_text);
+  static constexpr auto tokenize_chat = static_cast<unsigned>(Holder::tokenize_chat);
+  static constexpr auto detokenize = static_cast<unsigned>(Holder::detokenize);
   static constexpr unsigned both = completion | chat;
+  static constexpr unsigned tokenize = tokenize_text | tokenize_chat;
 
   static constexpr std::string_view leave_out = "leave it out";
   static constexpr std::string_view give_one = "give one or leave it out";
@@ -217,7 +221,8 @@ std::span<const NeutralField> neutral_fields() {
       NeutralField{"regex", both, Neutral::none, "", no_structure, describe_form},
       NeutralField{"ebnf", both, Neutral::none, "", no_structure, describe_form},
       NeutralField{"parse_tool_calls", chat, Neutral::any_flag, "", not_flag, give_one},
-      NeutralField{"tools", chat, Neutral::empty_list, "", no_tools, describe_tools},
+      NeutralField{"tools", chat | tokenize_chat, Neutral::empty_list, "", no_tools,
+                   describe_tools},
       NeutralField{"functions", chat, Neutral::empty_list, "", no_tools, describe_tools},
       NeutralField{"tool_choice", chat, Neutral::listed, R"(["none", "auto"])", no_tools,
                    describe_tools},
@@ -307,15 +312,16 @@ std::span<const NeutralField> neutral_fields() {
       NeutralField{"max_dynamic_patch", both, Neutral::none, "", text_only, leave_out},
       NeutralField{"min_dynamic_patch", both, Neutral::none, "", text_only, leave_out},
       NeutralField{"use_audio_in_video", both, Neutral::listed, "[false]", text_only, leave_out},
-      NeutralField{"mm_processor_kwargs", both, Neutral::empty, "", text_only, leave_out},
+      NeutralField{"mm_processor_kwargs", both | tokenize_chat, Neutral::empty, "", text_only,
+                   leave_out},
       NeutralField{"media_io_kwargs", both, Neutral::empty, "", text_only, leave_out},
       NeutralField{"documents", both, Neutral::empty_list, "",
                    "a conversation has no documents beside its messages",
                    "leave it out, and put the documents into a message"},
-      NeutralField{"chat_template", both, Neutral::none, "",
+      NeutralField{"chat_template", both | tokenize_chat, Neutral::none, "",
                    "conversations have the model's own template",
                    "leave it out; POST /v1/completions continues any text"},
-      NeutralField{"add_special_tokens", chat, Neutral::listed, "[false]",
+      NeutralField{"add_special_tokens", chat | tokenize_chat, Neutral::listed, "[false]",
                    "the template has all special tokens of a conversation", leave_out},
       NeutralField{"add_special_tokens", completion, Neutral::listed, "[true]",
                    "a text begins as the model's tokenizer says",
@@ -324,10 +330,10 @@ std::span<const NeutralField> neutral_fields() {
                    "leave it out, and say it in a message"},
       NeutralField{"n_keep", both, Neutral::any_number, "", not_number, give_one},
       NeutralField{"n_discard", both, Neutral::any_number, "", not_number, give_one},
-      NeutralField{"add_generation_prompt", chat, Neutral::listed, "[true]",
+      NeutralField{"add_generation_prompt", chat | tokenize_chat, Neutral::listed, "[true]",
                    "a conversation ends with the user's turn, and the answer follows it",
                    "leave it out; POST /v1/completions continues any text"},
-      NeutralField{"continue_final_message", chat, Neutral::listed, "[false]",
+      NeutralField{"continue_final_message", chat | tokenize_chat, Neutral::listed, "[false]",
                    "a conversation ends with the user's turn, and the answer follows it",
                    "leave it out; POST /v1/completions continues any text"},
       NeutralField{"truncate_prompt_tokens", both, Neutral::none, "", "no prompt is cut",
@@ -462,6 +468,28 @@ std::span<const NeutralField> neutral_fields() {
       NeutralField{"top_logprobs", tempera, Neutral::none, "", in_body, beside},
       NeutralField{"echo", tempera, Neutral::none, "", in_body, beside},
       NeutralField{"chat_template_kwargs", tempera, Neutral::none, "", in_body, beside},
+      // Tokens of texts.
+      NeutralField{"messages", tokenize_text, Neutral::none, "", "a text has no messages beside it",
+                   "give \"prompt\" or \"messages\""},
+      NeutralField{"prompt", tokenize_chat, Neutral::none, "",
+                   "a conversation has no text beside it", "give \"prompt\" or \"messages\""},
+      NeutralField{"chat_template_kwargs", tokenize_text, Neutral::empty, "",
+                   "a text is read without a template",
+                   "leave it out, or give \"messages\" in place of \"prompt\""},
+      NeutralField{"content", tokenize_text, Neutral::none, "", other_name,
+                   "leave it out, and give \"prompt\""},
+      NeutralField{"text", tokenize_text, Neutral::none, "", other_name,
+                   "leave it out, and give \"prompt\""},
+      NeutralField{"add_special", tokenize_text, Neutral::none, "", other_name,
+                   "leave it out, and give \"add_special_tokens\""},
+      NeutralField{"parse_special", tokenize, Neutral::listed, "[true]",
+                   "the names of special tokens in a text are those tokens", leave_out},
+      NeutralField{"with_pieces", tokenize, Neutral::listed, "[false]", other_name,
+                   "leave it out, and give \"return_token_strs\""},
+      NeutralField{"skip_special_tokens", detokenize, Neutral::listed, "[false]",
+                   "the text shows every token", "leave it out, and give the other tokens alone"},
+      NeutralField{"spaces_between_special_tokens", detokenize, Neutral::any_flag, "", not_flag,
+                   give_one},
       // Batches.
       NeutralField{"output_expires_after", batch, Neutral::none, "",
                    "files of this server do not expire", "leave it out, and DELETE the file"},

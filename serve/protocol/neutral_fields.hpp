@@ -13,14 +13,17 @@ namespace tempera::serve {
 
 /// An object of the protocol that has fields.
 enum class Holder : unsigned {
-  completion = 1,      ///< the body of POST /v1/completions
-  chat = 2,            ///< the body of POST /v1/chat/completions
-  stream_options = 4,  ///< "stream_options" of either
-  message = 8,         ///< an entry of "messages"
-  batch = 16,          ///< the body of POST /v1/batches
-  file = 32,           ///< the form of POST /v1/files
-  tempera = 64,        ///< "tempera" of a completion or a chat
-  part = 128,          ///< a part of a message's "content"
+  completion = 1,       ///< the body of POST /v1/completions
+  chat = 2,             ///< the body of POST /v1/chat/completions
+  stream_options = 4,   ///< "stream_options" of either
+  message = 8,          ///< an entry of "messages"
+  batch = 16,           ///< the body of POST /v1/batches
+  file = 32,            ///< the form of POST /v1/files
+  tempera = 64,         ///< "tempera" of a completion or a chat
+  part = 128,           ///< a part of a message's "content"
+  tokenize_text = 256,  ///< the body of POST /tokenize with a text
+  tokenize_chat = 512,  ///< the body of POST /tokenize with a conversation
+  detokenize = 1024,    ///< the body of POST /detokenize
 };
 
 /// Which values of a field leave the answer as it is. null always does.

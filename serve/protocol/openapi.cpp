@@ -23,7 +23,10 @@ constexpr std::initializer_list<HolderSchema> holder_schemas{
     {"StreamOptions", Holder::stream_options},
     {"NewBatch", Holder::batch},
     {"TextPart", Holder::part},
-    {"Tempera", Holder::tempera}};
+    {"Tempera", Holder::tempera},
+    {"TokenizeText", Holder::tokenize_text},
+    {"TokenizeChat", Holder::tokenize_chat},
+    {"Detokenize", Holder::detokenize}};
 
 }  // namespace
 

@@ -400,3 +400,52 @@ def test_the_document_has_the_limits_that_the_server_has(server):
                         assert not any(words in message for words in ("give at most", "whole number", "this server's limit")), (field, key, bound, at)
                     told += 1
     assert told >= 20
+
+
+CONVERSATION = [{"role": "user", "content": "Hi"}]
+# Bodies of the paths that tokenize, with the fields that vLLM, SGLang and llama.cpp have for them at the values that change nothing.
+TOKENIZED = {
+    "TokenizeText": ("/tokenize", {"prompt": "4+7?"}, {"add_special_tokens": True, "return_token_strs": False, "parse_special": True, "with_pieces": False,
+                                                      "chat_template_kwargs": {}, "messages": None, "model": None}),
+    "TokenizeChat": ("/tokenize", {"messages": CONVERSATION}, {
+        "add_special_tokens": False, "return_token_strs": False, "add_generation_prompt": True, "continue_final_message": False, "chat_template": None,
+        "chat_template_kwargs": {}, "mm_processor_kwargs": {}, "tools": [], "parse_special": True, "with_pieces": False, "prompt": None, "model": None}),
+    "Detokenize": ("/detokenize", {"tokens": [1, 2, 3]}, {"skip_special_tokens": False, "spaces_between_special_tokens": True, "model": None}),
+}
+# Fields that would change the tokens or the text, or have another name here; each with a word of the advice.
+NOT_TOKENIZED = [
+    ("TokenizeText", "content", "4+7?", '"prompt"'), ("TokenizeText", "text", "4+7?", '"prompt"'),
+    ("TokenizeText", "add_special", True, '"add_special_tokens"'), ("TokenizeText", "parse_special", False, "special tokens"),
+    ("TokenizeText", "with_pieces", True, '"return_token_strs"'), ("TokenizeText", "chat_template_kwargs", {"a": 1}, '"messages"'),
+    ("TokenizeText", "return_token_str", True, "return_token_strs"), ("TokenizeChat", "prompt", "4+7?", '"messages"'),
+    ("TokenizeChat", "add_special_tokens", True, "template"), ("TokenizeChat", "add_generation_prompt", False, "turn"),
+    ("TokenizeChat", "continue_final_message", True, "turn"), ("TokenizeChat", "chat_template", "{{ x }}", "template"),
+    ("TokenizeChat", "tools", [{"type": "function"}], "tools"), ("TokenizeChat", "mm_processor_kwargs", {"a": 1}, "text"),
+    ("Detokenize", "skip_special_tokens", True, "every token"), ("Detokenize", "prompt", "4+7?", "tokens"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("holder", TOKENIZED)
+def test_what_others_send_to_be_tokenized_changes_nothing(chat_server, schemas, holder):
+    path, body, fields = TOKENIZED[holder]
+    assert set(schemas[holder]["properties"]) >= set(fields) and schemas[holder]["additionalProperties"] is False
+    status, plain = chat_server.ask(path, body)
+    assert status == 200 and plain, plain
+    for more in [fields, *({name: value} for name, value in fields.items()), {"x_unknown": None}]:
+        assert chat_server.ask(path, {**more, **body}) == (200, plain), more
+
+
+@pytest.mark.parametrize("holder, field, value, word", NOT_TOKENIZED)
+def test_what_would_be_tokenized_otherwise_is_named(chat_server, holder, field, value, word):
+    path, body, _ = TOKENIZED[holder]
+    status, answer = chat_server.ask(path, {**body, field: value})
+    assert status == 400 and answer["error"]["param"] == field and word in answer["error"]["message"], answer
+    assert "\n" not in answer["error"]["message"], answer
+
+
+def test_special_tokens_are_as_asked(server):
+    """The tokens of an empty text are those before every text; without them a text keeps the rest."""
+    beginning = server.ask("/tokenize", {"prompt": ""})[1]["tokens"]
+    whole = server.ask("/tokenize", {"prompt": "4+7?"})[1]["tokens"]
+    bare = server.ask("/tokenize", {"prompt": "4+7?", "add_special_tokens": False})[1]["tokens"]
+    assert whole == beginning + bare and len(bare) == 4
