@@ -6,16 +6,12 @@
 #include "reference/kernels/ladder.hpp"
 #include "reference/kernels/restart_law.hpp"
 #include "reference/model/finite_model.hpp"
+#include "tests/between.hpp"
 #include "tests/law.hpp"
 
 namespace tempera::reference::random {
 
-// Uniform over [least, most], also in the first, small cases that RapidCheck tries: a model is
-// never made more alike by them.
-template <class T>
-T between(T least, T most) {
-  return *rc::gen::resize(rc::kNominalSize, rc::gen::inRange<T>(least, static_cast<T>(most + 1)));
-}
+using ::between;
 
 // Small numbers over their sum, some zero, never all.
 inline std::vector<Rational> weights(std::size_t size) {

@@ -1,6 +1,7 @@
 // Any memory that holds one record gives the same bytes: keys and values dropped for want of it are
 // computed again.
 #include "gpu/device/planted_fault.hpp"
+#include "tests/between.hpp"
 #include "tests/gpu/llm/transformer/recurrent_model.hpp"
 #include "tests/gpu/session/counted_model.hpp"
 #include "tests/gpu/session/heard.hpp"
@@ -69,7 +70,7 @@ std::size_t most_bytes(const LanguageModel& model, const SampleRequest& request)
 TEST_CASE("under any memory from one record to all, every sampler draws the same bits") {
   std::map<std::pair<std::size_t, bool>, std::vector<std::uint64_t>> alone;
   law("memory changes no bit", [&] {
-    const bool is_recurrent = *rc::gen::inRange(0, 3) == 0;
+    const bool is_recurrent = between(0, 2) == 0;
     std::vector<SampleRequest> requests;
     std::vector<std::vector<std::uint64_t>> expected;
     std::size_t least = 0;
@@ -77,7 +78,7 @@ TEST_CASE("under any memory from one record to all, every sampler draws the same
     const auto count = *rc::gen::inRange<std::size_t>(1, 5);
     const auto model = make_model(is_recurrent);
     for (std::size_t i = 0; i < count; ++i) {
-      const auto seed = *rc::gen::inRange<std::size_t>(0, 24);
+      const auto seed = between<std::size_t>(0, 23);
       requests.push_back(long_request(seed, is_recurrent));
       auto& bits = alone[{seed, is_recurrent}];
       if (bits.empty()) bits = bits_alone(*make_model(is_recurrent), requests.back());
@@ -85,7 +86,7 @@ TEST_CASE("under any memory from one record to all, every sampler draws the same
       least = std::max(least, least_bytes(*model, requests.back()));
       most += most_bytes(*model, requests.back());
     }
-    const auto tenths = *rc::gen::inRange<std::size_t>(0, 11);
+    const auto tenths = between<std::size_t>(0, 10);
     SessionOptions options;
     // Most of them near the least, where every page counts.
     options.cache_memory = least + (most - std::min(most, least)) * tenths * tenths / 100;

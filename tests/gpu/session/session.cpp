@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "gpu/core/model/forwarding_model.hpp"
 #include "gpu/core/sampler/tokenwise_sampling.hpp"
+#include "tests/between.hpp"
 #include "tests/catch.hpp"
 #include "tests/gpu/core/sampler/small_run.hpp"
 #include "tests/gpu/llm/transformer/architectures/model_folder.hpp"
@@ -138,12 +139,12 @@ TEST_CASE("any coming and going leaves every request its bits", "[session]") {
     std::set<RequestId> cancelled;
     const auto moves = *rc::gen::inRange<std::size_t>(5, 60);
     for (std::size_t i = 0; i < moves; ++i) {
-      const auto move = *rc::gen::inRange(0, 5);
+      const auto move = between(0, 4);
       if (move < 2) {
-        const auto seed = *rc::gen::inRange<std::size_t>(0, alone.size());
+        const auto seed = between<std::size_t>(0, alone.size() - 1);
         open.emplace_back(session.submit(varied_request(seed), heard), seed);
       } else if (move == 2 && !open.empty()) {
-        const RequestId id = open[*rc::gen::inRange<std::size_t>(0, open.size())].first;
+        const RequestId id = open[between<std::size_t>(0, open.size() - 1)].first;
         session.cancel(id);
         cancelled.insert(id);
       } else {

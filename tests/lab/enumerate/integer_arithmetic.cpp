@@ -10,6 +10,7 @@
 #include "gpu/llm/transformer/kernels/float32_exponential.hpp"
 #include "gpu/llm/transformer/weights/packed_matrix.hpp"
 #include "reference/arithmetic/whole_attention.hpp"
+#include "tests/between.hpp"
 #include "tests/gpu/llm/transformer/kernels/forms.hpp"
 #include "tests/gpu/llm/transformer/pages_at.hpp"
 #include "tests/law.hpp"
@@ -37,8 +38,6 @@ std::vector<Rational> exact(const Floats& values) {
 
 /// @pre the number is a float32
 float float_of(const Rational& value) { return static_cast<float>(value.convert_to<double>()); }
-
-int between(int least, int most) { return *rc::gen::inRange(least, most + 1); }
 
 constexpr std::uint64_t bounds[] = {gpu::input_squares, gpu::weight_squares, gpu::any_squares};
 

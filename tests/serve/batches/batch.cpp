@@ -14,6 +14,7 @@
 #include "serve/batches/batch_shards.hpp"
 #include "serve/batches/batches.hpp"
 #include "serve/protocol/multipart.hpp"
+#include "tests/between.hpp"
 #include "tests/law.hpp"
 #include "tests/temporary_file.hpp"
 
@@ -48,7 +49,7 @@ TEST_CASE("each error of a batch's input names its line, blank ones counted, up 
       for (auto blank = *rc::gen::element(0, 0, 1, 3); blank > 0; --blank, ++number)
         content += *rc::gen::element<std::string>("\n", " \t\n", "\r\n");
       ++number;
-      if (*rc::gen::inRange(0, 3) == 0) {
+      if (between(0, 2) == 0) {
         content += "{\"custom_id\": 7}\n";
         wrong.push_back(number);
         continue;
@@ -83,12 +84,12 @@ TEST_CASE("lines are dealt to shards by all tokens that they ask for", "[serve]"
     const auto count = *rc::gen::inRange<std::size_t>(1, 12);
     for (std::size_t i = 0; i < count; ++i) {
       json body = json::object();
-      const auto choices = *rc::gen::inRange(0, 5);
+      const auto choices = between(0, 4);
       const auto tokens = *rc::gen::inRange(0, 40);
       if (choices > 0) body["n"] = choices;
       const auto* const key = *rc::gen::element("max_tokens", "max_completion_tokens");
       if (tokens > 0) body[key] = tokens;
-      const bool is_refused = *rc::gen::inRange(0, 6) == 0;
+      const bool is_refused = between(0, 5) == 0;
       if (is_refused) body["n"] = "many";
       costs.push_back(is_refused ? 0.0 : std::max(choices, 1) * (tokens > 0 ? tokens : 16));
       content += line_of(std::to_string(i), body) + "\n";

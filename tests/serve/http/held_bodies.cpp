@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include "tests/between.hpp"
 #include "tests/law.hpp"
 
 namespace tempera::serve::held_bodies_test {
@@ -18,8 +19,8 @@ TEST_CASE("the bytes of bodies are those of a sum, whatever grows, ends and find
     std::vector<std::pair<std::optional<HeldBodies::Share>, std::size_t>> shares(3);
     // Often enough that all of it is taken and given back several times.
     for (int step = 0; step < 60; ++step) {
-      auto& [share, bytes] = shares[*rc::gen::inRange<std::size_t>(0, shares.size())];
-      const int what = *rc::gen::inRange(0, 6);
+      auto& [share, bytes] = shares[between<std::size_t>(0, shares.size() - 1)];
+      const int what = between(0, 5);
       if (!share || what == 0) {
         share.reset();
         share.emplace(held);

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "tests/between.hpp"
 #include "tests/law.hpp"
 
 namespace tempera::serve::counters_test {
@@ -14,7 +15,7 @@ TEST_CASE("choices have a place up to the last one, and each that ends gives its
     Counters counters;
     std::vector<std::pair<std::unique_ptr<QueueEntry>, std::size_t>> entries(4);
     for (int step = 0; step < 60; ++step) {
-      auto& [entry, choices] = entries[*rc::gen::inRange<std::size_t>(0, entries.size())];
+      auto& [entry, choices] = entries[between<std::size_t>(0, entries.size() - 1)];
       entry.reset();
       choices = 0;
       std::size_t others = 0;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "tests/between.hpp"
 #include "tests/law.hpp"
 
 namespace tempera::gpu::fair_queue_test {
@@ -60,13 +61,12 @@ TEST_CASE("no client is served twice while another one waits all the time, and s
     };
     const std::size_t operations = *rc::gen::inRange<std::size_t>(1, 120);
     for (std::size_t i = 0; i < operations; ++i) {
-      const auto what = *rc::gen::inRange(0, 8);
+      const auto what = between(0, 7);
       if (what == 7) {
         // Set aside, some have no turn; their places stay good, and they wait on.
         std::vector<Share> aside;
         for (std::uint64_t client = 0; client < 4; ++client)
-          if (*rc::gen::arbitrary<bool>())
-            aside.push_back({client, *rc::gen::inRange<std::uint64_t>(0, 3)});
+          if (*rc::gen::arbitrary<bool>()) aside.push_back({client, between<std::uint64_t>(0, 2)});
         for (const Share& share : aside) queue.set_aside(share);
         const auto in_turn =
             std::count_if(naive.waiting.begin(), naive.waiting.end(),
@@ -77,12 +77,12 @@ TEST_CASE("no client is served twice while another one waits all the time, and s
         queue.bring_back();
         served.clear();
       } else if (what < 4 || naive.waiting.empty()) {
-        Waiter& waiter = made.emplace_back(Waiter{
-            i, {*rc::gen::inRange<std::uint64_t>(0, 4), *rc::gen::inRange<std::uint64_t>(0, 3)}});
+        Waiter& waiter = made.emplace_back(
+            Waiter{i, {between<std::uint64_t>(0, 3), between<std::uint64_t>(0, 2)}});
         waiter.place = queue.push(waiter.share, &waiter);
         naive.waiting.push_back(&waiter);
       } else if (what == 4) {
-        const auto at = *rc::gen::inRange<std::size_t>(0, naive.waiting.size());
+        const auto at = between<std::size_t>(0, naive.waiting.size() - 1);
         queue.leave(naive.waiting[at]->place);
         naive.waiting.erase(naive.waiting.begin() + static_cast<std::ptrdiff_t>(at));
         end_wait();

@@ -7,6 +7,7 @@
 #include <set>
 #include <vector>
 
+#include "tests/between.hpp"
 #include "tests/law.hpp"
 
 namespace tempera::gpu::memory_order_test {
@@ -71,15 +72,14 @@ TEST_CASE("memory is dealt to clients and requests in equal numbers, the oldest 
     std::size_t asked = 0;
     for (std::size_t i = 0; i < operations; ++i) {
       auto any = all.begin();
-      if (!all.empty()) std::advance(any, *rc::gen::inRange<std::size_t>(0, all.size()));
-      switch (all.empty() ? 0 : *rc::gen::inRange(0, 8)) {
+      if (!all.empty()) std::advance(any, between<std::size_t>(0, all.size() - 1));
+      switch (all.empty() ? 0 : between(0, 7)) {
         case 0:
         case 1:
         case 2: {
           Waiter& came = all.emplace_back();
-          came.place = {
-              {*rc::gen::inRange<std::uint64_t>(0, 3), *rc::gen::inRange<std::uint64_t>(0, 3)},
-              {*rc::gen::inRange(0, 5) == 0, *rc::gen::inRange<std::uint64_t>(0, 9), i}};
+          came.place = {{between<std::uint64_t>(0, 2), between<std::uint64_t>(0, 2)},
+                        {between(0, 4) == 0, between<std::uint64_t>(0, 8), i}};
           came.holds = *rc::gen::arbitrary<bool>();
           order.join(came.place, &came, came.holds);
           break;

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "gpu/core/model/accounted_model.hpp"
+#include "tests/between.hpp"
 #include "tests/catch.hpp"
 #include "tests/gpu/session/counted_model.hpp"
 #include "tests/law.hpp"
@@ -112,9 +113,9 @@ TEST_CASE("the longest idle is cut back first, to what others hold and then to t
     }
     for (std::size_t name = prompts; name < 60; ++name) {
       auto any = caches.begin();
-      std::advance(any, *rc::gen::inRange<std::size_t>(0, caches.size()));
+      std::advance(any, between<std::size_t>(0, caches.size() - 1));
       const std::size_t source = any->first;
-      switch (*rc::gen::inRange(0, 6)) {
+      switch (between(0, 5)) {
         case 0:
         case 1: {
           const std::size_t length = *rc::gen::inRange<std::size_t>(0, any->second->length() + 1);

@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 
+#include "tests/between.hpp"
 #include "tests/catch.hpp"
 #include "tests/law.hpp"
 
@@ -40,7 +41,7 @@ TEST_CASE("forks of a sequence are what plain copies would be, whatever is appen
     TokenId next = 0;
     const auto steps = *rc::gen::inRange(1, 20);
     for (int step = 0; step < steps; ++step) {
-      const auto chosen = *rc::gen::inRange<std::size_t>(0, pairs.size());
+      const auto chosen = between<std::size_t>(0, pairs.size() - 1);
       const auto length = *rc::gen::inRange<std::size_t>(0, pairs[chosen].plain.size() + 1);
       Plain prefix = pairs[chosen].plain;
       prefix.resize(length);

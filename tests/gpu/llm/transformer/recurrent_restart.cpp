@@ -3,6 +3,7 @@
 #include <map>
 
 #include "gpu/llm/transformer/kernels/host/host_kernels.hpp"
+#include "tests/between.hpp"
 #include "tests/gpu/llm/transformer/default_kernels.hpp"
 #include "tests/gpu/llm/transformer/kernels/forms.hpp"
 #include "tests/gpu/llm/transformer/recurrent_model.hpp"
@@ -102,7 +103,7 @@ TEST_CASE("any history of forks and batches leaves a recurrent cache to its own 
     branches[0].cache = model->empty_cache();
     const auto steps = *rc::gen::inRange(1, 8);
     for (int step = 0; step < steps; ++step) {
-      const auto& parent = branches[*rc::gen::inRange<std::size_t>(0, branches.size())];
+      const auto& parent = branches[between<std::size_t>(0, branches.size() - 1)];
       const auto cut = *rc::gen::inRange<std::size_t>(0, parent.cache->length() + 1);
       Branch child{{parent.text.begin(), parent.text.begin() + static_cast<std::ptrdiff_t>(cut)},
                    parent.cache->fork(cut)};

@@ -9,6 +9,7 @@
 #include "gpu/device/thread_limit.hpp"
 #include "gpu/llm/transformer/kernels/host/host_kernels.hpp"
 #include "gpu/llm/transformer/random_transformer.hpp"
+#include "tests/between.hpp"
 #include "tests/gpu/llm/transformer/architectures/model_folder.hpp"
 #include "tests/gpu/llm/transformer/default_kernels.hpp"
 #include "tests/gpu/llm/transformer/kernels/forms.hpp"
@@ -140,7 +141,7 @@ TEST_CASE("any history of forks and batches leaves every cache to its own text",
     branches.push_back({*texts(40), transformer->empty_cache()});
     const auto steps = *rc::gen::inRange(1, 12);
     for (int step = 0; step < steps; ++step) {
-      const auto& parent = branches[*rc::gen::inRange<std::size_t>(0, branches.size())];
+      const auto& parent = branches[between<std::size_t>(0, branches.size() - 1)];
       const auto length = *rc::gen::inRange<std::size_t>(0, parent.cache->length() + 1);
       Branch child{Text(parent.text.begin(), parent.text.begin() + static_cast<int>(length)),
                    parent.cache->fork(length)};
