@@ -174,6 +174,17 @@ class Session::Work {
     std::size_t passed_by = 0;  ///< others that began while its first waited for memory
   };
 
+  /// A text that is to be scored, or being scored.
+  struct Text {
+    RequestId id = 0;
+    std::vector<TokenId> tokens;
+    std::size_t likeliest = 0;
+    Listener* listener = nullptr;
+    std::size_t bytes = 0;      ///< taken for its caches
+    std::size_t passed_by = 0;  ///< samples that began while it waited for memory
+    std::optional<TextScoring> scoring = std::nullopt;
+  };
+
   /// The bytes that the next run of an owner counts for. The first of a share counts for no more
   /// than half of what is free, and for one row at least: what does not fit is put aside and
   /// computed again (Engine), so that no run, whatever it would fill, keeps those who come after it
@@ -201,7 +212,7 @@ class Session::Work {
 
   /// Begins the first text, then samples, while there are rows and room for them.
   void begin_what_may() {
-    if (!begin_text()) return;
+    begin_text();
     while (Owner* owner = next_to_begin()) {
       const std::shared_ptr<TakenRequest> request = owner->queue.front();
       const std::size_t bytes = bytes_counted(*owner);
@@ -239,9 +250,11 @@ class Session::Work {
   ///
   /// Each has its part of the samples that may be under way, and begins up to that whatever the
   /// others have. No owner takes more memory than it leaves free, but for its first sample, which
-  /// waits until there is room: meanwhile nobody takes more, and few pass it by. Samples without a
-  /// share of their own begin in their order.
+  /// waits until there is room: meanwhile nobody takes more, and few pass it by. The same holds
+  /// while the first text waits. Samples without a share of their own begin in their order.
   Owner* next_to_begin() {
+    Text* const text = text_that_waits();
+    if (text != nullptr && text->passed_by >= most_passing) return nullptr;
     std::map<std::uint64_t, std::size_t> owners_of;  // of each client
     for (const Owner& owner : owners_) ++owners_of[owner.share.client];
     Owner* next = nullptr;
@@ -253,6 +266,7 @@ class Session::Work {
       const bool has_part =
           owner.share != Share{} && owner.under_way < std::max<std::size_t>(1, part);
       if (runs_.size() >= options_.in_flight && !has_part) continue;
+      if (text != nullptr && (owner.under_way > 0 || owner.share == Share{})) continue;
       if (waits != nullptr && (owner.under_way > 0 || waits->passed_by >= most_passing)) continue;
       if (has_room_for_next(owner)) {
         next = &owner;
@@ -265,6 +279,7 @@ class Session::Work {
       if (next->under_way > 0) return nullptr;
       ++waits->passed_by;
     }
+    if (next != nullptr && text != nullptr) ++text->passed_by;
     return next;
   }
 
@@ -280,17 +295,21 @@ class Session::Work {
     return has_room() || (runs_.empty() && (texts_.empty() || !texts_.front().scoring));
   }
 
-  /// False while the first text waits for room: samples that came after it do not take that.
-  bool begin_text() {
-    if (texts_.empty() || texts_.front().scoring) return true;
-    Text& text = texts_.front();
-    const std::size_t bytes = TextScoring::cache_bytes(model_, text.tokens.size());
+  /// The first text, if it waits for room; null otherwise.
+  Text* text_that_waits() {
+    return texts_.empty() || texts_.front().scoring ? nullptr : &texts_.front();
+  }
+
+  /// Begins the first text if there is room for it.
+  void begin_text() {
+    Text* const text = text_that_waits();
+    if (text == nullptr) return;
+    const std::size_t bytes = TextScoring::cache_bytes(model_, text->tokens.size());
     if (!memory_.has_room(bytes)) prompts_.drop_unused();
     // The text of a sample that had room is let in alone, whatever a pass over it takes.
-    if (!memory_.has_room(bytes) && !runs_.empty()) return false;
-    memory_.take(text.bytes = bytes);
-    text.scoring.emplace(model_, *rows_, std::move(text.tokens), text.likeliest);
-    return true;
+    if (!memory_.has_room(bytes) && !runs_.empty()) return;
+    memory_.take(text->bytes = bytes);
+    text->scoring.emplace(model_, *rows_, std::move(text->tokens), text->likeliest);
   }
 
   /// One pass over the text that is being scored.
@@ -370,16 +389,6 @@ class Session::Work {
       end(*run, nullptr);
     }
   }
-
-  /// A text that is to be scored, or being scored.
-  struct Text {
-    RequestId id = 0;
-    std::vector<TokenId> tokens;
-    std::size_t likeliest = 0;
-    Listener* listener = nullptr;
-    std::size_t bytes = 0;  ///< taken for its caches
-    std::optional<TextScoring> scoring = std::nullopt;
-  };
 
   void forget(std::list<Text>::iterator text) {
     memory_.give_back(text->bytes);

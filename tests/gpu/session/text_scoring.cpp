@@ -13,6 +13,7 @@
 #include "tests/catch.hpp"
 #include "tests/gpu/llm/transformer/architectures/model_folder.hpp"
 #include "tests/gpu/llm/transformer/default_kernels.hpp"
+#include "tests/gpu/session/asked_request.hpp"
 #include "tests/gpu/session/heard.hpp"
 
 namespace tempera::gpu::text_scoring_test {
@@ -278,6 +279,52 @@ TEST_CASE("texts count in the memory of caches, and wait for room in their turn"
     for (const RequestId sample : samples)
       CHECK(heard.bits_of(sample) == bits_alone(table, asked, &letters));
     CHECK(session.totals().cache_bytes == 0);
+  }
+}
+
+TEST_CASE("a text that waits for much memory holds up nobody, and is passed by few", "[session]") {
+  TableModel table = scattered_table(7, 3);
+  CountedModel model(table);
+  const Asked lengthy{.rungs = 2, .samples = 40, .rounds = 60, .horizon = 12};
+  const Asked small{.rungs = 1, .rounds = 1, .horizon = 4};
+  SessionOptions options;
+  options.cache_memory = 2500;
+  const auto alone = [&] {
+    Session session(model, options);
+    Heard heard;
+    return steps_to_answer(session, heard, session.submit(request_of(small, {2, 2}), heard), 1);
+  }();
+  for (const bool are_endless : {false, true}) {
+    CAPTURE(are_endless);
+    Session session(model, options);
+    Heard heard;
+    Heard others;
+    Scores scores;
+    session.submit(request_of(lengthy, {1, 1}), heard);
+    session.step();
+    const RequestId text = session.score(text_of(1000), 1, scores);
+    std::uint64_t number = 2;
+    std::size_t answered = 0;
+    others.on_answer = [&](RequestId) {
+      ++answered;
+      ++number;
+      if (are_endless) session.submit(request_of(small, {number, number}), others);
+    };
+    const RequestId id = session.submit(request_of(small, {2, 2}), others);
+    CHECK(steps_to_answer(session, others, id, 1) <= 2 * alone + 2);
+    CHECK_FALSE(scores.of.contains(text));
+    std::size_t steps = 0;
+    while (!scores.of.contains(text)) {
+      REQUIRE(++steps < 50'000);
+      REQUIRE((session.step() || scores.of.contains(text)));
+    }
+    CHECK(answered <= 64);
+    CHECK(answered >= (are_endless ? 8 : 1));
+    // Those that were under way have ended, and no other of the request has begun.
+    CHECK(heard.samples.size() >= 1);
+    CHECK(heard.samples.size() <= 8);
+    others.on_answer = nullptr;
+    finish(session);
   }
 }
 
