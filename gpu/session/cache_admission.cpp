@@ -7,11 +7,12 @@
 
 namespace tempera::gpu {
 
-void CacheAdmission::require_room(std::size_t bytes, const std::string& which) const {
-  if (!budget_.is_given || budget_.has_room(0, bytes)) return;
+void CacheAdmission::require_room(std::size_t bytes, std::size_t left,
+                                  const std::string& which) const {
+  if (!budget_.is_given || budget_.has_room(left, bytes)) return;
   throw BadInput("cache memory",
-                 bytes_text(budget_.bytes) + " cannot hold one sample of " + which +
-                     ", which needs " + bytes_text(bytes),
+                 bytes_text(budget_.bytes - left) + (left > 0 ? ", seven eighths of it," : "") +
+                     " cannot hold one sample of " + which + ", which needs " + bytes_text(bytes),
                  "give more, or lower the horizon");
 }
 

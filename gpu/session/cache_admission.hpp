@@ -33,13 +33,20 @@ class CacheAdmission {
     return budget_.bytes == 0 ? all : budget_.bytes - std::min(taken_, budget_.bytes);
   }
   const CacheBudget& budget() const { return budget_; }
+  /// The memory that a client's request of so many bytes leaves free: an eighth of the budget, and
+  /// nothing if it fits into that. So those that need little never wait for one that needs much.
+  std::size_t left_beside(std::size_t bytes) const {
+    const std::size_t eighth = budget_.bytes / 8;
+    return bytes <= eighth ? 0 : eighth;
+  }
   void take(std::size_t bytes) { taken_ += bytes; }
   void give_back(std::size_t bytes) { taken_ -= bytes; }
   /// Bytes that what is under way is counted for.
   std::size_t taken() const { return taken_; }
 
-  /// @throw BadInput naming `which` if a run that needs this much at least does not fit alone
-  void require_room(std::size_t bytes, const std::string& which) const;
+  /// @throw BadInput naming `which` if a run that needs this much at least, and leaves so much
+  /// free, does not fit alone
+  void require_room(std::size_t bytes, std::size_t left, const std::string& which) const;
 
  private:
   CacheBudget budget_;

@@ -112,8 +112,8 @@ class Session::Work {
   }
 
   void require_room(const SampleRequest& request, const std::string& which) const {
-    memory_.require_room(model_.cache_bytes(request.prompt.size()) + bytes_of_rows(request, 1),
-                         which);
+    const std::size_t bytes = model_.cache_bytes(request.prompt.size()) + bytes_of_rows(request, 1);
+    memory_.require_room(bytes, left_beside(request.share, bytes), which);
   }
 
   SessionTotals totals() const {
@@ -185,17 +185,33 @@ class Session::Work {
     std::optional<TextScoring> scoring = std::nullopt;
   };
 
-  /// The bytes that the next run of an owner counts for. The first of a share counts for no more
-  /// than half of what is free, and for one row at least: what does not fit is put aside and
-  /// computed again (Engine), so that no run, whatever it would fill, keeps those who come after it
-  /// out.
-  std::size_t bytes_counted(const Owner& owner) const {
+  /// The memory that stays free beside so many bytes of a share. Samples without a share have no
+  /// neighbours.
+  std::size_t left_beside(const Share& share, std::size_t bytes) const {
+    return share == Share{} ? 0 : memory_.left_beside(bytes);
+  }
+
+  /// The bytes that a run is counted for, and those that must be free for it to begin: these too,
+  /// its prompt's, and what it leaves to others.
+  struct Room {
+    std::size_t counted = 0;
+    std::size_t free = 0;
+  };
+  /// The room of the next run of an owner. The first of a share counts for no more than half of
+  /// what is free, and for one row at least: what does not fit is put aside and computed again
+  /// (Engine), so that no run, whatever it would fill, keeps those who come after it out. A later
+  /// one leaves free as much as the owner then has.
+  Room room_of_next(const Owner& owner) const {
     const SampleRequest& request = owner.queue.front()->asked;
     const std::size_t all = bytes_of_run(request);
     const std::size_t prompt = owner.queue.front()->prompt->bytes_to_take();
+    if (owner.share == Share{}) return {all, all + prompt};
+    if (owner.under_way > 0) return {all, all + prompt + owner.bytes + all};
+    const std::size_t left = left_beside(owner.share, all + prompt);
     const std::size_t free = memory_.free() - std::min(prompt, memory_.free());
-    if (owner.share == Share{} || owner.under_way > 0 || all <= free / 2) return all;
-    return std::min(all, std::max(bytes_of_rows(request, 1), free / 2));
+    const std::size_t most = std::min(free / 2, free - std::min(left, free));
+    const std::size_t counted = std::min(all, std::max(bytes_of_rows(request, 1), most));
+    return {counted, counted + prompt + left};
   }
 
   /// Finds the owner of a share, or adds it.
@@ -215,7 +231,7 @@ class Session::Work {
     begin_text();
     while (Owner* owner = next_to_begin()) {
       const std::shared_ptr<TakenRequest> request = owner->queue.front();
-      const std::size_t bytes = bytes_counted(*owner);
+      const std::size_t bytes = room_of_next(*owner).counted;
       const std::size_t sample = request->asked.first_sample + request->begun++;
       if (request->begun == request->asked.samples) owner->queue.pop_front();
       begin(*owner, request, sample, bytes);
@@ -284,13 +300,7 @@ class Session::Work {
   }
 
   bool has_room_for_next(const Owner& owner) {
-    const TakenRequest& request = *owner.queue.front();
-    const auto has_room = [&] {
-      const std::size_t bytes = bytes_counted(owner);
-      const std::size_t all = bytes + request.prompt->bytes_to_take();
-      if (owner.share == Share{} || owner.under_way == 0) return memory_.has_room(all);
-      return memory_.has_room(all + owner.bytes + bytes);
-    };
+    const auto has_room = [&] { return memory_.has_room(room_of_next(owner).free); };
     if (!has_room()) prompts_.drop_unused();
     return has_room() || (runs_.empty() && (texts_.empty() || !texts_.front().scoring));
   }
@@ -304,12 +314,20 @@ class Session::Work {
   void begin_text() {
     Text* const text = text_that_waits();
     if (text == nullptr) return;
-    const std::size_t bytes = TextScoring::cache_bytes(model_, text->tokens.size());
-    if (!memory_.has_room(bytes)) prompts_.drop_unused();
-    // The text of a sample that had room is let in alone, whatever a pass over it takes.
-    if (!memory_.has_room(bytes) && !runs_.empty()) return;
+    const auto bytes_of = [&](std::size_t positions) {
+      return TextScoring::cache_bytes(model_, text->tokens.size(), positions);
+    };
+    const auto room_of = [&](std::size_t bytes) { return bytes + memory_.left_beside(bytes); };
+    // Fewer positions go together where all would not fit alone.
+    std::size_t positions = TextScoring::most_positions;
+    while (positions > 1 && !memory_.budget().has_room(0, room_of(bytes_of(positions))))
+      --positions;
+    const std::size_t bytes = bytes_of(positions);
+    if (!memory_.has_room(room_of(bytes))) prompts_.drop_unused();
+    // The text of a sample that had room fits alone, and any other is let in alone.
+    if (!memory_.has_room(room_of(bytes)) && !runs_.empty()) return;
     memory_.take(text->bytes = bytes);
-    text->scoring.emplace(model_, *rows_, std::move(text->tokens), text->likeliest);
+    text->scoring.emplace(model_, *rows_, std::move(text->tokens), text->likeliest, positions);
   }
 
   /// One pass over the text that is being scored.

@@ -10,7 +10,6 @@ namespace {
 
 constexpr std::array base_power{1.0};
 constexpr std::size_t tokens_of_pass = 512;
-constexpr std::size_t positions_of_pass = 64;
 
 /// The `count` tokens of largest logit, none that is forbidden.
 std::vector<TokenId> largest(std::span<const float> logits, std::size_t count) {
@@ -30,18 +29,20 @@ std::vector<TokenId> largest(std::span<const float> logits, std::size_t count) {
 }  // namespace
 
 TextScoring::TextScoring(LanguageModel& model, RowLottery& rows, std::vector<TokenId> tokens,
-                         std::size_t likeliest)
+                         std::size_t likeliest, std::size_t positions)
     : model_(model),
       rows_(rows),
       tokens_(std::move(tokens)),
       likeliest_(likeliest),
+      positions_(positions),
       text_(model.empty_cache()),
       scores_(tokens_.size() - 1) {}
 
-std::size_t TextScoring::cache_bytes(const LanguageModel& model, std::size_t tokens) {
+std::size_t TextScoring::cache_bytes(const LanguageModel& model, std::size_t tokens,
+                                     std::size_t positions) {
   // A fork inside a page comes to hold a copy of that page, or all after a checkpoint.
   return model.cache_bytes(tokens) +
-         std::min(tokens, positions_of_pass) * model.cache_bytes(model.most_unshared_tokens());
+         std::min(tokens, positions) * model.cache_bytes(model.most_unshared_tokens());
 }
 
 bool TextScoring::step() {
@@ -60,7 +61,7 @@ void TextScoring::compute_text() {
 
 void TextScoring::score_positions() {
   const std::size_t vocabulary = model_.vocabulary_size();
-  const std::size_t size = std::min(positions_of_pass, scores_.size() - scored_);
+  const std::size_t size = std::min(positions_, scores_.size() - scored_);
   std::vector<std::unique_ptr<Cache>> prefixes;
   std::vector<Pass> passes;
   for (std::size_t i = 0; i < size; ++i) {

@@ -24,13 +24,15 @@ struct TokenAlternatives {
 /// those that score_tokens gives and that a sampler's record keeps.
 ///
 /// The text is computed once, in passes of 512 tokens; the logits at each position come from its
-/// cache, 64 positions at a time.
+/// cache, `positions` at a time.
 class TextScoring {
  public:
-  /// model and rows must outlive it.
+  static constexpr std::size_t most_positions = 64;
+
+  /// model and rows must outlive it. Range: positions >= 1.
   /// @pre tokens.size() >= 2, every token below the vocabulary's size
   TextScoring(LanguageModel& model, RowLottery& rows, std::vector<TokenId> tokens,
-              std::size_t likeliest);
+              std::size_t likeliest, std::size_t positions = most_positions);
 
   /// Makes one forward pass. Returns whether another is needed.
   /// @throw ModelError for logits that are no numbers
@@ -39,7 +41,8 @@ class TextScoring {
   const std::vector<TokenAlternatives>& scores() const { return scores_; }
 
   /// The most bytes of caches that a text of so many tokens needs.
-  static std::size_t cache_bytes(const LanguageModel& model, std::size_t tokens);
+  static std::size_t cache_bytes(const LanguageModel& model, std::size_t tokens,
+                                 std::size_t positions = most_positions);
 
  private:
   void compute_text();
@@ -49,6 +52,7 @@ class TextScoring {
   RowLottery& rows_;
   std::vector<TokenId> tokens_;
   std::size_t likeliest_;
+  std::size_t positions_;
   std::unique_ptr<Cache> text_;  ///< of all tokens but the last, whose own logits are not asked for
   DeviceMemory<float> logits_;
   std::size_t scored_ = 0;  ///< positions

@@ -3,6 +3,8 @@
 #include <optional>
 
 #include "gpu/core/model/forwarding_model.hpp"
+#include "gpu/session/cache_admission.hpp"
+#include "tests/bad_input.hpp"
 #include "tests/gpu/session/asked_request.hpp"
 
 namespace tempera::gpu::fair_shares_test {
@@ -88,6 +90,80 @@ TEST_CASE("small requests without end do not starve a large one", "[session]") {
     // A quarter of the rows is its own; of the memory it waits for others' ends.
     CHECK(steps_to_answer(session, heard, id, large.samples) <= 30 * alone + 3000);
   }
+}
+
+// A client's record leaves an eighth of the memory to requests that need no more than that.
+TEST_CASE("a small request begins at once beside records that take all that one may", "[session]") {
+  TableModel table = scattered_table(7, 3);
+  SizedModel model(table);
+  const Asked small{.rungs = 2, .rounds = 1, .horizon = 4};
+  const std::size_t small_bytes = cache_bytes_of_rows(model, 2, small.horizon, 2) + 20;
+  const std::size_t memory = 8 * small_bytes;
+  const std::size_t alone = [&] {
+    SessionOptions options;
+    options.cache_memory = memory;
+    return steps_alone(model, options, small);
+  }();
+  // Records that fill what they may take, and records that would fill all.
+  for (const auto& [records, filled] :
+       std::vector<std::pair<std::size_t, std::size_t>>{{1, memory - small_bytes},
+                                                        {2, memory - small_bytes},
+                                                        {3, memory - small_bytes},
+                                                        {5, memory - small_bytes},
+                                                        {2, memory},
+                                                        {3, memory},
+                                                        {5, memory}}) {
+    for (const std::size_t prompt : {std::size_t{2}, filled / records / 20}) {
+      CAPTURE(records, filled, prompt);
+      SessionOptions options;
+      options.cache_memory = memory;
+      Session session(model, options);
+      Heard heard;
+      Heard others;
+      std::size_t answered = 0;
+      others.on_answer = [&](RequestId) { ++answered; };
+      const std::size_t horizon = filled / records / 10 - prompt - 1;
+      for (std::uint64_t number = 1; number <= records; ++number) {
+        SampleRequest large =
+            request_of({.rounds = 2, .horizon = horizon, .block = 1}, {number, number});
+        large.prompt.assign(prompt, static_cast<TokenId>(number));
+        session.submit(large, others);
+      }
+      for (int i = 0; i < 8; ++i) session.step();
+      CHECK(session.totals().cache_bytes >= memory * 2 / 5);
+      // Several of it, one after the other, and one that comes beside another.
+      for (std::uint64_t number = 10; number < 13; ++number) {
+        const RequestId id = session.submit(request_of(small, {number, number}), heard);
+        CHECK(steps_to_answer(session, heard, id, 1) <= 2 * alone + 2);
+      }
+      CHECK(answered == 0);
+      while (session.step()) {
+      }
+      CHECK(answered == records);
+    }
+  }
+}
+
+TEST_CASE("a client's record may take seven eighths of the memory, and that of a run all of it",
+          "[session]") {
+  TableModel table = scattered_table(7, 3);
+  SizedModel model(table);
+  SessionOptions options;
+  options.cache_memory = 800;
+  Session session(model, options);
+  // The prompt's two tokens, the horizon, and one that is copied: ten bytes each.
+  const auto request = [](std::size_t horizon, const Share& share) {
+    return request_of({.horizon = horizon}, share);
+  };
+  CHECK_NOTHROW(session.require_room(request(67, {1, 1}), "the request"));
+  require_bad_input(
+      [&] {
+        session.require_room(request(68, {1, 1}), "the request");
+      },
+      {"700 bytes, seven eighths of it, cannot hold", "needs 710 bytes", "lower the horizon"});
+  CHECK_NOTHROW(session.require_room(request(77, {}), "the request"));
+  require_bad_input([&] { session.require_room(request(78, {}), "the request"); },
+                    {"800 bytes cannot hold", "lower the horizon"});
 }
 
 TEST_CASE("a first sample that waits for much memory is passed by few", "[session]") {

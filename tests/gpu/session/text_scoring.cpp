@@ -282,6 +282,49 @@ TEST_CASE("texts count in the memory of caches, and wait for room in their turn"
   }
 }
 
+// Fewer positions of a text go together where memory is short, and have the same bits.
+TEST_CASE("a small request begins at once beside the longest text that is scored", "[session]") {
+  TableModel table = scattered_table(7, 3);
+  CountedModel model(table);
+  const Asked small{.rungs = 1, .rounds = 1, .horizon = 4};
+  const std::size_t memory = 8000;
+  SessionOptions options;
+  options.cache_memory = memory;
+  const auto alone = [&] {
+    Session session(model, options);
+    Heard heard;
+    return steps_to_answer(session, heard, session.submit(request_of(small, {2, 2}), heard), 1);
+  }();
+  // With 64 positions at a time, with ten, and with one.
+  for (const std::size_t length : {636, 690, 699}) {
+    CAPTURE(length);
+    const auto wanted = [&] {
+      Session session(model, {});
+      Scores scores;
+      const RequestId text = session.score(text_of(length), 2, scores);
+      finish(session);
+      return scores.of.at(text);
+    }();
+    Session session(model, options);
+    Heard heard;
+    Scores scores;
+    const RequestId text = session.score(text_of(length), 2, scores);
+    session.step();
+    CHECK(session.totals().cache_bytes > memory * 3 / 4);
+    CHECK(session.totals().cache_bytes <= memory - memory / 8);
+    const RequestId id = session.submit(request_of(small, {2, 2}), heard);
+    CHECK(steps_to_answer(session, heard, id, 1) <= 2 * alone + 2);
+    CHECK_FALSE(scores.of.contains(text));
+    finish(session);
+    const auto& found = scores.of.at(text);
+    REQUIRE(found.size() == wanted.size());
+    for (std::size_t t = 0; t < found.size(); ++t) {
+      CHECK(found[t].log_p == wanted[t].log_p);
+      CHECK(found[t].likeliest == wanted[t].likeliest);
+    }
+  }
+}
+
 TEST_CASE("a text that waits for much memory holds up nobody, and is passed by few", "[session]") {
   TableModel table = scattered_table(7, 3);
   CountedModel model(table);
