@@ -23,6 +23,9 @@ install(DIRECTORY python/tempera python/tempera_check DESTINATION ${CMAKE_INSTAL
 install(FILES proofs/paper_tables.json
   DESTINATION ${CMAKE_INSTALL_DATADIR}/tempera/python/tempera/eval/report)
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DATADIR}/tempera)
+# Where Debian looks for the licences of a package.
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
+install(FILES LICENCES.txt DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 set(TEMPERA_DATA ${CMAKE_INSTALL_DATADIR}/tempera)
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/tempera)

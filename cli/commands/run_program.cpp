@@ -40,8 +40,9 @@ void run(CLI::App& program, std::vector<std::string> arguments) {
   }
   const std::string name = arguments.front();
   if (name == "--version") {
-    refuse_beyond(arguments, 1);
-    std::cout << version_text();
+    const bool are_licences_asked = arguments.size() > 1 && arguments[1] == "--licences";
+    refuse_beyond(arguments, are_licences_asked ? 2 : 1);
+    std::cout << (are_licences_asked ? licences_text() : version_text());
     return;
   }
   if (name == "help" || name == "--help" || name == "-h") {

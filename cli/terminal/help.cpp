@@ -66,8 +66,10 @@ std::string program_help(const CLI::App& program) {
     text += entry(command->get_name(), command->get_description());
   text += entry("help [COMMAND]", "This text, or that of a command: its options, with examples");
   return text + "\nOptions:\n" + entry("-h, --help", "The same as help") +
-         entry("--version", "Version, commit, device system and instruction set") + '\n' +
-         program.get_footer() + '\n';
+         entry("--version",
+               "Version, commit, device system and instruction set; with --licences, the licences "
+               "of the software of others in it") +
+         '\n' + program.get_footer() + '\n';
 }
 
 std::string command_help(const CLI::App& command) {

@@ -13,4 +13,7 @@ std::string version_of_bits();
 /// Version, commit, device system and instruction set of this binary, a line each.
 std::string version_text();
 
+/// The software of others that tempera holds or loads, with its copyright notices and licences.
+std::string licences_text();
+
 }  // namespace tempera::cli

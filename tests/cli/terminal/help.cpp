@@ -1,5 +1,7 @@
 #include "cli/terminal/help.hpp"
 
+#include <fstream>
+#include <map>
 #include <sstream>
 
 #include "cli/terminal/columns.hpp"
@@ -73,6 +75,43 @@ TEST_CASE("--version names version, commit, device system and instruction set") 
                           Catch::Contains("\ndevice system   " + device + "\n") &&
                           Catch::Contains("\ninstruction set "));
   CHECK(std::count(version.begin(), version.end(), '\n') == 4);
+}
+
+// A row of packages.txt that a program is made with, and the name by which its licence is listed.
+TEST_CASE(
+    "--version --licences has a notice for each library, and the whole text of each licence") {
+  const std::map<std::string, std::string> names{
+      {"libboost-dev", "Boost"},       {"libgmp-dev", "GMP"},
+      {"libmpfr-dev", "MPFR"},         {"nlohmann-json3-dev", "nlohmann/json"},
+      {"libcli11-dev", "CLI11"},       {"libthrust-dev", "Thrust"},
+      {"libcub-dev", "CUB"},           {"libpcre2-dev", "PCRE2"},
+      {"libutf8proc-dev", "utf8proc"}, {"nanobind", "nanobind"}};
+  const std::string text = printed("--version --licences");
+  std::ifstream packages(TEMPERA_SOURCE_DIR "/packages.txt");
+  std::size_t libraries = 0;
+  for (std::string line; std::getline(packages, line);) {
+    std::istringstream row(line);
+    std::string who, source, name;
+    row >> who >> source >> name;
+    const bool is_library =
+        (who == "run" && (name.ends_with("-dev") || name.starts_with("lib"))) || name == "nanobind";
+    if (!is_library) continue;
+    CAPTURE(name);
+    ++libraries;
+    REQUIRE(names.contains(name));
+    CHECK_THAT(text, Catch::Contains("\n" + names.at(name) + "\n  in         "));
+  }
+  CHECK(libraries == names.size());
+  // Each licence that a notice names is there: by its first words, and by its last ones.
+  for (const char* words :
+       {"Permission is hereby granted, free of charge, to any person obtaining a copy of\nthis",
+        "Neither the name of the copyright holder", "Redistributions of source code must retain",
+        "Boost Software License - Version 1.0", "Unicode data files", "Apache License",
+        "limitations under the License.", "GNU LESSER GENERAL PUBLIC LICENSE",
+        "TERMS AND CONDITIONS", "<https://www.gnu.org/licenses/why-not-lgpl.html>"})
+    CHECK_THAT(text, Catch::Contains(words));
+  check_refusal("--version --licences all", "\"all\": is one argument too many");
+  check_refusal("--version --licenses", "\"--licenses\": is one argument too many");
 }
 
 TEST_CASE("a command that is none is refused, the nearest one named") {
