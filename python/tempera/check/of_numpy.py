@@ -152,7 +152,7 @@ def install(numpy):
         replace(chance, name, (lambda f: lambda *a, **k: f(first, *a, **k))(answer))
 
     def answering(base, answers, stream):
-        """A kind of generator whose methods are answered within a step; stream() of one is what a seed of it is told by."""
+        """A kind of generator whose methods are answered within a step; stream(generator) is whose seed counts."""
 
         class Answering(base):
             pass
