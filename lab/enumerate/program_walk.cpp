@@ -323,6 +323,12 @@ class Piece final : public gpu::ChoosingLottery, public gpu::Observer {
         break;
       case gpu::Purpose::accept:
         last_turn_[at.rung] = at.turn;
+        // A move that is ahead looks at its word before its turn: the moves before it continue, and
+        // what it saw stays until another record ends it.
+        if (options_.early_rejection && largest_batch_ > 1) {
+          moves[at.turn].push_back(winner);
+          break;
+        }
         // A word that has accepted at a bound decides again when more of the proposal is known.
         if (options_.early_rejection && winner == accepting) {
           moves.erase(moves.begin(), moves.lower_bound(at.turn));

@@ -63,12 +63,16 @@ def test_values_that_cannot_be_told_have_no_key():
         def __getstate__(self):
             return {}
 
+    class Raising:
+        def __reduce__(self):
+            raise NotImplementedError
+
     def key(value):
         return merged_steps.key_of(value, snapshots.key_at)
 
     assert key([1]) == key([1]) != key([2])
     assert key(types.SimpleNamespace) is not None
-    for value in (Hiding(), (x for x in ()), open(__file__)):  # noqa: SIM115
+    for value in (Hiding(), Raising(), random.SystemRandom(), (x for x in ()), open(__file__)):  # noqa: SIM115
         assert key([value]) is None
     # Annotations, which most programs hold in their globals, and what they name.
     marks = [Union, Any, Optional["X"], list[int], dict[str, int], Callable[[int], str], T, Union[int, str]]

@@ -1,4 +1,5 @@
 """A generator that a step seeds draws its own stream; one that was seeded before is answered."""
+import copy
 import json
 import os
 import random
@@ -12,6 +13,16 @@ from laws import PACKAGE
 from tempera.check import lab, law, seeding
 
 lasting, numpy_state, numpy_generator = random.Random(7), np.random.RandomState(7), np.random.default_rng(7)
+lasting_state, numpy_bits, of_bits = lasting.getstate(), np.random.PCG64(7), np.random.default_rng(7)
+bits_state = of_bits.bit_generator.state
+
+
+class OwnBits(np.random.PCG64):
+    """A kind of bits that was derived before numpy's had its stand-in."""
+
+
+def put_bits(state):
+    of_bits.bit_generator.state = state
 QUARTER = {True: Fraction(1, 4), False: Fraction(3, 4)}
 
 
@@ -36,6 +47,22 @@ def seeded(draw, *seeds):
     lambda: bool(np.random.Generator(np.random.PCG64(0)).random() < 0.5),
     lambda: bool(np.random.default_rng(np.random.PCG64(0)).random() < 0.5),
     seeded(lambda: bool(numpy_state.rand() < 0.5), lambda: numpy_state.seed(0)),
+    seeded(lambda: bool(np.random.rand() < 0.5), lambda: np.random.seed(seed=0)),
+    seeded(lambda: lasting.random() < 0.5, lambda: lasting.setstate(lasting_state)),
+    seeded(lambda: lasting.random() < 0.5, lambda: lasting.seed(0), lambda: lasting.setstate(lasting_state)),
+    seeded(lambda: bool(of_bits.random() < 0.5), lambda: put_bits(bits_state)),
+    seeded(lambda: bool(of_bits.random() < 0.5), lambda: put_bits(np.random.PCG64(3).state)),
+    seeded(lambda: bool(of_bits.random() < 0.5), lambda: of_bits.bit_generator.__init__(3)),
+    seeded(lambda: bool(numpy_state.rand() < 0.5), lambda: setattr(numpy_state._bit_generator, "state", np.random.MT19937(3).state)),
+    lambda: bool(np.random.Generator(numpy_bits.jumped()).random() < 0.5),
+    lambda: bool(np.random.Generator(copy.deepcopy(numpy_bits)).random() < 0.5),
+    lambda: bool(np.random.Generator(np.random.Philox(key=3)).random() < 0.5),
+    lambda: bool(np.random.Generator(np.random.Philox(key=[1, 2], counter=7)).random() < 0.5),
+    lambda: bool(np.random.Generator(OwnBits(3)).random() < 0.5),
+    lambda: bool(np.random.RandomState(OwnBits(3)).rand() < 0.5),
+    lambda: bool(np.random.default_rng(OwnBits(3)).random() < 0.5),
+    lambda: bool(np.random.Generator(np.random.RandomState(4)._bit_generator).random() < 0.5),
+    lambda: bool(np.random.default_rng(3).spawn(1)[0].random() < 0.5),
 ])
 def test_what_a_step_seeds_is_no_decision(step):
     before = random.getstate(), np.random.get_state()[1].tolist()
@@ -54,6 +81,11 @@ def test_what_a_step_seeds_is_no_decision(step):
     lambda: bool(np.random.default_rng().random() < 0.25),
     lambda: bool(np.random.Generator(np.random.PCG64()).random() < 0.25),
     lambda: bool(np.random.RandomState().rand() < 0.25),
+    lambda: bool(numpy_generator.spawn(1)[0].random() < 0.25),
+    lambda: bool(np.random.default_rng(numpy_bits).random() < 0.25),
+    seeded(lambda: bool(numpy_generator.random() < 0.25), lambda: numpy_bits.advance(1)),
+    lambda: bool(np.random.Generator(np.random.Philox(counter=7)).random() < 0.25),
+    lambda: random.SystemRandom(3).random() < 0.25,
 ])
 def test_what_a_step_does_not_seed_is_answered(step):
     assert law(step) == QUARTER
@@ -68,6 +100,28 @@ def test_a_state_that_is_put_back_ends_the_stream_of_a_seed():
         return first, random.random() < 0.25
 
     assert sorted(law(step).values()) == [Fraction(1, 4), Fraction(3, 4)]
+
+
+def test_bits_that_are_put_back_end_the_stream_of_a_seed():
+    def step():
+        before = of_bits.bit_generator.state
+        put_bits(np.random.PCG64(3).state)
+        first = bool(of_bits.random() < 0.5)
+        put_bits(before)
+        return first, bool(of_bits.random() < 0.25)
+
+    assert sorted(law(step).values()) == [Fraction(1, 4), Fraction(3, 4)]
+
+
+def test_bits_from_before_a_draw_are_not_put_back():
+    def step():
+        before = of_bits.bit_generator.state
+        first = bool(of_bits.random() < 0.5)
+        put_bits(before)
+        return first, bool(of_bits.random() < 0.5)
+
+    with pytest.raises(lab.Refused, match="numpy.random.PCG64.state at test_seeds.py:[0-9]+ puts back a generator that has drawn since"):
+        law(step)
 
 
 def test_a_state_from_before_a_draw_is_not_put_back():

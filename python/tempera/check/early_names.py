@@ -87,7 +87,7 @@ def rename_early_names():
     del instances
     own = {id(vars(m)) for name, m in list(sys.modules.items()) if is_own(name) and isinstance(m, types.ModuleType)}
     fresh = [original for _, original in known.values()]
-    ours = {id(replacing.replaced)} | {id(entry) for entry in replacing.replaced.values()}
+    ours = {id(replacing.replaced), id(guard.watched)} | {id(entry) for entry in replacing.replaced.values()}
     owners = _Owners() if fresh else None
     for _ in range(_DEPTH):
         holders = _holders(fresh)

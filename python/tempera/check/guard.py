@@ -9,23 +9,22 @@ _NAMES = {
     "numpy.random": lambda module: of_numpy.states(sys.modules["numpy"]),
     "torch": lambda module: module.default_generator.get_state().numpy().tobytes(),
 }
-_watched = []  # generators that were made before they had stand-ins
+watched = []  # generators that were made before they had stand-ins
 unreached = set()  # who holds what could not be renamed
 
 
 def watch(generators):
     """Also the states of these must not move."""
-    ids = {id(generator) for generator in _watched}
-    _watched.extend(g for g in generators if id(g) not in ids and g is not random._inst
+    ids = {id(generator) for generator in watched}
+    watched.extend(g for g in generators if id(g) not in ids and g is not random._inst
                     and not isinstance(g, random.SystemRandom))
-    of_random.watched.update(id(g) for g in _watched)
+    of_random.watched.update(id(g) for g in watched)
 
 
 def _state_of(generator):
     if isinstance(generator, random.Random):
         return of_random.getstate(generator)
-    bits = getattr(generator, "bit_generator", None)
-    bits = generator._bit_generator if bits is None else bits
+    bits = getattr(generator, "bit_generator", getattr(generator, "_bit_generator", generator))
     return repr(bits.state)
 
 
@@ -36,7 +35,7 @@ def states():
         module = sys.modules.get(name)
         if module is not None and (name != "torch" or hasattr(module, "default_generator")):
             found[name] = state(module)
-    for i, generator in enumerate(_watched):
+    for i, generator in enumerate(watched):
         found[i] = _state_of(generator)
     return found
 
@@ -46,7 +45,7 @@ def check(before):
     seeding.end()
     for name, state in states().items():
         if name in before and before[name] != state:
-            kind = name if isinstance(name, str) else f"a generator of {type(_watched[name]).__module__.split('.')[0]}"
+            kind = name if isinstance(name, str) else f"a generator of {type(watched[name]).__module__.split('.')[0]}"
             held = f" ({'; '.join(sorted(unreached))})" if unreached else ""
             raise lab.Refused(f"{kind} has drawn without tempera.check being asked: a function of it was bound early under a "
                             f"name that could not be found{held}, or is called from compiled code; call it by its module")

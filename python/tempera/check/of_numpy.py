@@ -1,6 +1,9 @@
 """Stand-ins for numpy.random: its functions and both kinds of its generators."""
+import gc
 import math
+import pickle
 import sys
+import types
 
 from . import lab, of_random, seeding
 from .lazy import uniform
@@ -114,21 +117,27 @@ def install(numpy):
                                  "spawn", "test")]
 
     first = sys.modules["numpy.random.mtrand"]._rand
+    answered = {}  # by id: those that answer in the place of bits that were there before, which the guard keeps
+
+    def legacy_stream(made):
+        bits = answered.get(id(made._bit_generator), made._bit_generator)
+        return bits if id(bits) in seeding.own else made
+
     for name in chances_of(chance):
-        replace(chance, name, legacy.get(name), source=lambda *_: first)
+        replace(chance, name, legacy.get(name), source=lambda *_: legacy_stream(first))
     own_kind = chance.RandomState
 
     def keep(generator):
         return seeding.keep(generator, own_kind, plain)
 
-    def seed(generator, value=None):
+    def reseed(generator, seed=None):
         lasts = keep(generator) is not None
-        if value is None:
+        if seed is None:
             seeding.forget(generator)
             return None if lasts else own_kind.seed(generator)
-        is_given = seeding.give(generator, "numpy.MT19937", plain(value), f"numpy.random.seed({seeding.short(value)})",
+        is_given = seeding.give(generator, "numpy.MT19937", plain(seed), f"numpy.random.seed({seeding.short(seed)})",
                                 keep(generator))
-        return own_kind.seed(generator, value) if is_given or not lasts else None
+        return own_kind.seed(generator, seed) if is_given or not lasts else None
 
     def set_state(generator, state):
         now = plain(own_kind.get_state(generator, legacy=not isinstance(state, dict)))
@@ -139,11 +148,11 @@ def install(numpy):
         seeding.save(generator)
         return own_kind.get_state(generator, legacy)
 
-    for name, answer in (("seed", seed), ("set_state", set_state), ("get_state", get_state)):
+    for name, answer in (("seed", reseed), ("set_state", set_state), ("get_state", get_state)):
         replace(chance, name, (lambda f: lambda *a, **k: f(first, *a, **k))(answer))
 
-    def answering(base, answers):
-        """A kind of generator whose methods are answered within a step."""
+    def answering(base, answers, stream):
+        """A kind of generator whose methods are answered within a step; stream(generator) is whose seed counts."""
 
         class Answering(base):
             pass
@@ -153,33 +162,64 @@ def install(numpy):
         for name in chances_of(base):
             answer = answers.get(name)
             replace(Answering, name, answer and (lambda f: lambda self, *a, **k: f(*a, **k))(answer),
-                    f"numpy.random.{base.__name__}.{name}", lambda a, _: a[0])
+                    f"numpy.random.{base.__name__}.{name}", lambda a, _: stream(a[0]))
         return Answering
 
     def is_seed(value):
         """True if what a generator is made from makes it draw the same in every step."""
         if lab.walk is None or value is None:
             return False
-        return id(value) in seeding.own if isinstance(value, (chance.BitGenerator, chance.Generator)) else True
+        return id(value) in seeding.own if isinstance(value, (chance.BitGenerator, chance.Generator, chance.RandomState)) else True
 
     if getattr(chance.Generator, "stands_in_for", None) is not None:
         return
-    generator, state = answering(chance.Generator, modern), answering(chance.RandomState, legacy)
-    kinds = {chance.Generator: lambda old: generator(old.bit_generator),
-             chance.RandomState: lambda old: state(old._bit_generator)}
+    # Two generators over the same bits draw from one stream. A RandomState has one of its own too: it keeps a second Gaussian.
+    generator, state = answering(chance.Generator, modern, lambda made: made.bit_generator), answering(chance.RandomState, legacy, legacy_stream)
+    bits = {base: answering_bits(base, is_seed) for base in
+            (getattr(chance, name, None) for name in ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")) if base is not None}
+
+    def copied(old):
+        """Bits of numpy's own kind as bits that tell when a step puts them into a state."""
+        if type(old) not in bits:
+            return old
+        with lab.paused():
+            new = bits[type(old)](old._seed_seq or 0)
+            new.state = old.state
+        return new
+
+    def of_early(old):
+        if id(old) not in answered:
+            answered[id(old)] = copied(old)
+        return answered[id(old)]
+
+    kinds = {chance.Generator: lambda old: generator(of_early(old.bit_generator)),
+             chance.RandomState: lambda old: state(of_early(old._bit_generator)),
+             **{base: of_early for base in bits}}
 
     def make_state(self, seed=None):
         if lab.walk is not None:
             seeding.fresh[id(self)] = self
         with lab.paused():
             own_kind.__init__(self, seed)
+        tell_foreign(seed)
         if is_seed(seed):
             give(self, seed, "numpy.MT19937", "numpy.random.RandomState")
+        if id(self) in seeding.own:
+            seeding.own[id(self._bit_generator)] = self._bit_generator
 
     def make_generator(self, bit_generator):
         chance_generator.__init__(self, bit_generator)
-        if is_seed(bit_generator):
-            seeding.own[id(self)] = self
+        tell_foreign(bit_generator)
+
+    lasting = {id(found): found for found in gc.get_objects() if issubclass(type(found), chance.BitGenerator)}
+
+    def tell_foreign(source):
+        """Bits of a kind that the program has derived from numpy's are a seed if a step has made them."""
+        if lab.walk is None or not isinstance(source, chance.BitGenerator) or type(source) in (*bits, *bits.values()):
+            return
+        if id(source) not in lasting:
+            lasting[id(source)] = source
+            seeding.give(source, type(source).__name__, repr(plain(source.state)), f"a {type(source).__name__}")
 
     def give(made, seed, kind, name):
         if not isinstance(seed, chance.BitGenerator):
@@ -189,7 +229,7 @@ def install(numpy):
 
     chance_generator = chance.Generator
     state.__init__, generator.__init__ = make_state, make_generator
-    for name, answer in (("seed", seed), ("set_state", set_state), ("get_state", get_state)):
+    for name, answer in (("seed", reseed), ("set_state", set_state), ("get_state", get_state)):
         replace(state, name, answer)
     generator.stands_in_for, state.stands_in_for = chance.Generator, chance.RandomState
     early.update(kinds)
@@ -200,31 +240,75 @@ def install(numpy):
     def default_rng(seed=None):
         if isinstance(seed, generator):
             return seed
+        tell_foreign(seed)
         with lab.paused():
             made = own_default(seed)
-        made = made if type(made) is generator else generator(made.bit_generator)
+            if not isinstance(seed, (chance.BitGenerator, chance.Generator, chance.RandomState)):
+                made = generator(copied(made.bit_generator))
+            elif type(made) is not generator:
+                made = generator(made.bit_generator)
+        if lab.walk is not None and seed is None:
+            seeding.fresh[id(made.bit_generator)] = made.bit_generator
         if is_seed(seed):
-            give(made, seed, "numpy.PCG64", "numpy.random.default_rng")
+            give(made.bit_generator, seed, "numpy.PCG64", "numpy.random.default_rng")
         return made
 
     default_rng.stands_in_for = own_default
     replaced[id(own_default)] = (own_default, default_rng, "numpy.random.default_rng")
     chance.Generator, chance.RandomState, chance.default_rng = generator, state, default_rng
-    for name in ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64"):
-        base = getattr(chance, name, None)
-        if base is not None:
+    for base, kind in bits.items():
+        replaced[id(base)] = (base, kind, f"numpy.random.{base.__name__}")
+        setattr(chance, base.__name__, kind)
 
-            def make_bits(self, seed=None, *more, base=base, name=name, **named):
+
+def answering_bits(base, is_seed):
+    """A kind of bits that tells when a step seeds them, puts them into a state, or makes others of their state."""
+    name, own_state = f"numpy.random.{base.__name__}", base.state
+    plain_kind = types.SimpleNamespace(get_state=own_state.__get__, set_state=own_state.__set__)
+
+    class Answering(base):
+        def __init__(self, seed=None, *more, **named):
+            given = seed if named.get("key") is None else (seed, *named.items())
+            if lab.walk is not None and not hasattr(self, "is_made"):
+                seeding.fresh[id(self)] = self
+            if is_seed(given):
+                seeding.give(self, name, plain(given), f"{name}({seeding.short(given)})", seeding.keep(self, plain_kind, plain))
+            self.is_made = True
+            with lab.paused():
+                super().__init__(seed, *more, **named)
+
+        @property
+        def state(self):
+            if lab.walk is not None:
+                seeding.save(self)
+            return own_state.__get__(self)
+
+        @state.setter
+        def state(self, value):
+            if lab.walk is None or seeding.put(self, plain(value), plain(own_state.__get__(self)), f"{name}.state",
+                                               seeding.keep(self, plain_kind, plain)):
+                own_state.__set__(self, value)
+
+        def spawn(self, n_children):
+            with lab.paused():
+                made = super().spawn(n_children)
+            if lab.walk is not None:
+                (seeding.own if id(self) in seeding.own else seeding.fresh).update((id(child), child) for child in made)
+            return made
+
+        if hasattr(base, "jumped"):
+            def jumped(self, jumps=1):
                 with lab.paused():
-                    base.__init__(self, seed, *more, **named)
-                if is_seed(seed):
-                    give(self, seed, f"numpy.{name}", f"numpy.random.{name}")
+                    made = super().jumped(jumps)
+                if lab.walk is not None:
+                    seeding.fresh[id(made)] = made
+                    seeding.give(made, name, (plain(own_state.__get__(self)), jumps), f"{name}.jumped({jumps})")
+                return made
 
-            bits = type(name, (base,), {"__module__": base.__module__, "__init__": make_bits})
-            replace(bits, "random_raw", None, f"numpy.random.{name}.random_raw")
-            bits.stands_in_for = base
-            replaced[id(base)] = (base, bits, f"numpy.random.{name}")
-            setattr(chance, name, bits)
+    Answering.__name__ = Answering.__qualname__ = base.__name__
+    Answering.__module__, Answering.stands_in_for = base.__module__, base
+    replace(Answering, "random_raw", None, f"{name}.random_raw")
+    return Answering
 
 
 def plain(state):
@@ -241,5 +325,4 @@ early = {}  # kinds of generators whose instances may have been made early, and 
 
 def states(numpy):
     """The state that changes when numpy draws without asking here."""
-    kind, keys, *rest = sys.modules["numpy.random.mtrand"]._rand.get_state()
-    return kind, keys.tobytes(), rest
+    return pickle.dumps(sys.modules["numpy.random.mtrand"]._rand.get_state(legacy=False))

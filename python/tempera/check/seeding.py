@@ -80,6 +80,11 @@ def put(generator, state, now, text, keep=None):
             _say(text)
             _make_own(generator, keep)
         return True
+    if not is_whole and id(generator) not in _saved:  # a state of before the step, where every step begins again
+        if id(generator) not in own:
+            _say(text)
+            _make_own(generator, keep)
+        return True
     if id(generator) in own:
         if id(generator) in _kept:
             del own[id(generator)]  # back from its own stream

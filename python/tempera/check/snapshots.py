@@ -173,7 +173,7 @@ def key_at(frame):
     try:
         with lab.paused():
             _Pickler(stream, 4).dump((frames, _globals()))
-    except (_NoKey, TypeError, AttributeError, ValueError, RecursionError, pickle.PicklingError):
+    except Exception:  # what is held may raise anything where its value is asked for
         return None
     if stream.tell() > _MOST_BYTES:
         return None

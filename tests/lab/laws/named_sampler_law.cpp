@@ -132,6 +132,29 @@ TEST_CASE("moves that begin ahead leave the law of a sampler, on more tokens") {
     }
 }
 
+TEST_CASE("a sampler's law takes all of a run's ways of moving together") {
+  for (lab::NamedRun run :
+       {run_of("fixed-horizon", {2}, {2, 1, 0}), run_of("ppt", {1, 2}, {2, 1, 1})})
+    for (const auto range : {gpu::RestartRange::horizon, gpu::RestartRange::record})
+      for (const std::vector<std::uint64_t>& weights :
+           {std::vector<std::uint64_t>{}, std::vector<std::uint64_t>{1, 2}}) {
+        CAPTURE(run.sampler, range == gpu::RestartRange::record, weights.size());
+        if (run.sampler == "ppt" && (range == gpu::RestartRange::horizon || weights.empty()))
+          continue;  // two rungs take seconds
+        run.horizon = 2;
+        run.block = 2;
+        run.restart_range = range;
+        run.restart_weights = weights;
+        run.options = {};
+        const auto plain = law_of(run, "unequal_lengths");
+        run.options.prefetch = 1;
+        run.options.early_rejection = true;
+        const auto all = law_of(run, "unequal_lengths");
+        CHECK(all.answer == plain.answer);
+        CHECK(all.stale_records == 0);
+      }
+}
+
 TEST_CASE("a sampler's law takes restart weights and the record's own positions") {
   for (const std::string sampler : {"ppt", "uncoupled-ladder"}) {
     CAPTURE(sampler);

@@ -13,21 +13,26 @@ from tempera.eval.problem import Problem
 
 LETTERS = "ABCDEFGHIJ"
 _BEFORE = re.compile(
-    r"(?:(?:the|correct|final|best|right|clearly|definitely|probably|likely|most|therefore|thus|simply|option|choice|answer|letter|is)\b:? )*",
+    r"(?!is\b)(?:(?:the|correct|final|best|right|clearly|definitely|probably|likely|most|therefore|thus|simply|option|choice|answer|letter|is)\b:? )*",
     re.IGNORECASE,
 )
 _LETTER = re.compile(r"(?P<open>[(\[] ?)?(?P<letter>[A-Ja-j])(?P<close> ?[)\]])?")
 # A second letter beside the first: such an answer chooses none.
-_ANOTHER = re.compile(r"(?: ?[,;:]|,? (?:and|or)) ?(?:option |choice )?[(\[]?[A-J][)\]]?(?=$| ?[.,;:]| (?:and|or|are)\b)")
-_END = re.compile(r" ?[.:!?]?$")
+_ANOTHER = re.compile(
+    r"(?: ?[,;:]|,? (?:and|or|then|to|through|plus|but|as well as)) ?(?:also |possibly )?(?:option |choice )?"
+    r"[(\[]?[A-J][)\]]?(?=$| ?[.,;:]| (?:and|or|are|is also)\b)"
+    r"|.* (?:else|otherwise) \(?[A-J]\b"
+)
+_END = re.compile(r" ?[.:!?;]?$")
 # A sign that divides a letter from its option's words; a word that begins a reason; a word that is an option's own.
 _DIVIDED = re.compile(r" ?[.,;:!?] | (?:- |\()[A-Za-z]{2}")
 _REASON = re.compile(r" (?:as|because|since|which|for|due|given|so|with|by|is)\b")
 _WORD = re.compile(r" [A-Za-z]{2,}(?![^ ]*[=+^_])")
 _SPACE = re.compile(r" ")
+_EMPTY_LINE = re.compile(r"\s*(?:</?[a-z]+>)?")
 _IS_CORRECT = re.compile(
     r"(?:(?:ption|hoice|nswer) |^|\. |\()([A-J])\)? is (?:the )?(?:correct|right|best)\b"
-    r"|\b(?:choose|select|pick|go with) (?:the )?(?:option |choice |answer |letter )?\(?([A-J])(?![A-Za-z0-9])"
+    r"|(?<!not )(?<!n't )(?<!never )\b(?:choose|select|pick|go with) (?=(.*))"
 )
 # What may follow the letter: in a box and in what is said, in an answer of one line, in one line of several.
 _PHRASE = (_END, _DIVIDED, _REASON, _WORD)
@@ -39,9 +44,8 @@ def _chosen(text: str, may_follow: tuple[re.Pattern[str], ...]) -> str | None:
     """The letter that a text begins with; "" if it names two, None if it names none."""
     text = plain(text[:LONGEST]).strip()
     before = _BEFORE.match(text)
-    assert before is not None  # it may be empty
-    found = _LETTER.match(text, before.end())
-    if found is None or (found.group("open") and not found.group("close")):
+    found = before and _LETTER.match(text, before.end())
+    if before is None or found is None or (found.group("open") and not found.group("close")):
         return None
     letter, after = found.group("letter"), text[found.end() :]
     if _ANOTHER.match(after):
@@ -85,16 +89,17 @@ class LetterGrader(Grader):
 
     def _in(self, text: str) -> str | None:
         boxed = last_boxed(text)
-        lines = [line for line in text.splitlines() if line.strip()]
+        lines = [line for line in text.splitlines() if not _EMPTY_LINE.fullmatch(line)]
         for sign, phrase in ([] if boxed is None else [("", boxed)]) + said(text, CHOICE):
             letter = _chosen(phrase, _PHRASE)
             if phrase.strip() == "a" and sign not in ("", ":", "="):
                 continue  # an article whose noun is missing
             if letter is not None and letter in self._letters:
                 return letter
-        correct = [found.group(1) or found.group(2) for found in _IS_CORRECT.finditer(plain(text[-LONGEST:]).strip())]
-        if correct and correct[-1] in self._letters:
-            return correct[-1]
+        correct = [found.group(1) or _chosen(found.group(2), _PHRASE) for found in _IS_CORRECT.finditer(plain(text[-LONGEST:]).strip())]
+        chosen = [letter for letter in correct if letter is not None]
+        if chosen and chosen[-1] and chosen[-1] in self._letters:
+            return chosen[-1]
         for line in lines[-1:] + lines[:1]:
             letter = _chosen(line, _ONLY_LINE if len(lines) == 1 else _LINE)
             if letter and letter in self._letters:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from unicodedata import category
 
 from tempera.eval.graders.boxed import last_boxed
 from tempera.eval.graders.numbers import LONGEST, NoNumber, last_side, number_in, number_of, read_value
 from tempera.eval.graders.plain_text import plain
 from tempera.eval.graders.said import ANSWER, marked, questions, said
-from tempera.eval.graders.units import CHANGERS, NOT_LEADING, SYMBOLS, words_of
+from tempera.eval.graders.units import CHANGERS, NOT_LEADING, NOUNS, SYMBOLS, singular, words_of
 from tempera.eval.graders.verdict import Grader, Verdict, after_thinking
 from tempera.eval.problem import Problem
 
@@ -16,24 +17,44 @@ _HEADING = re.compile(r"([0-9]+)[.):] +[A-Z]")
 # Between "answer is" and its number there may be six words, and none between #### and its number.
 _WORDS_BEFORE = re.compile(r"(?:[A-Za-z]+ ){0,6}(?=[-+(]? ?\.?[0-9]|-?⟨)")
 _SENTENCE_END = re.compile(r"[.,;] ")
-_GLUED_UNIT = re.compile(r"[%°]|[A-Za-z]{2,}")
+_GLUED_UNIT = re.compile(r" ?%|°[CF]?|[A-Za-z]{2,}")
 # A number that one of these follows, after its unit, is a part of something else.
 _GOES_ON = re.compile(
-    r"[A-Za-z_]|!="  # 5x, 5_8, 5!=120
+    r"[A-Za-z_]|![=.]"  # 5x, 5_8, 5!=120
+    r"|(?! ?μ[a-z]) ?[\u0370-\u03ff](?![\u0370-\u03ff])"  # 5π and 5 π, not 5 μm
     r"|'? ?[0-9⟨\\]"  # 1 2, 5' 6", 5\pi
-    r"| ?[+×*^=≈<>≤≥±]|,? ?\.\."  # 3 + 4, 1, 2, ...
+    r"| ?[+*^=<>]|,? ?\.\."  # 3 + 4, 1, 2, ...
+    r"|[′″‰‱]| ?[·…&•‧] ?-?[0-9⟨]"  # 5′, 5·2, 5 & 6
     r"| ?-(?! [a-z]{2})"  # 12-15; a dash before a word is prose
     r"| ?\((?!(?!mod)[a-z]{2})"  # 5(x + 1), 5 (mod 7)
-    r"| ?[,:] ?[-+]?[0-9⟨]|;[0-9]"  # 5, 6 and 5:30
+    r"| ?[,:] ?[-+]?[0-9⟨]|;[0-9]|; [-0-9.]+$"  # 5, 6 and 5:30
     r"|,? (?:and |or )?[A-Za-z] ?="  # 5, y = 6
-    r"| of [0-9]"  # 1/3 of 27
+    r"|(?: percent)? of [0-9]"  # 1/3 of 27
+    r"| (?:out of|per|by|through|versus|vs\.?) [0-9]| in [0-9]+\.?$"  # 5 out of 6
     r"|(?: [a-z]+){0,2},? (?:and|or|to) -?[0-9⟨]"  # 5 apples or 6
 )
+# Beyond ASCII, signs of mathematics and digits of other forms are parts of a number too: 5√2, 5⅞, 5⁴, 5０.
+_SIGN = re.compile(r" ?(\S)")
+_SIGN_BEFORE = re.compile(r"(\S) ?$")
+_LEADING = frozenset("→⇒⟹⟶∴≈")  # these are before an answer
+_OF_NUMBERS = frozenset(("Sm", "No", "Nd", "Lm"))
 _NEXT_WORD = re.compile(r" ([A-Za-z]+)")
+_NUMBER_NEXT = re.compile(r" [0-9⟨]")
 # The last number of a text: not within a name or an exponent, and not the second of two.
 _NUMBER = re.compile(r"(?<![0-9A-Za-z_^{.])\.?[0-9]|⟨")
-_BEFORE = re.compile(r"[0-9)⟩°%] ?(?:(?:and|or|to|mod|times|plus|minus)|[-+×*:,]) ?\(?$")
+_BEFORE = re.compile(r"[0-9)⟩°%] ?(?:(?:and|or|to|mod|times|plus)|[-+*·:,]) ?\(?$")
+# Before the last number, these make another of it, or none: f(5), x > 5, not 5, —5.
+_CHANGED = re.compile(
+    r"[a-z]\($|[a-zα-ω]/$|[α-ω⌊]$|(?<![-=>])[<>]=? ?$|(?<!\S)—$|log_?[0-9] ?\(?$"
+    r"|(?<![a-z])(?:not(?: equal to)?|than|least|most|under|above|below|negative|minus|twice|double|triple|sin|cos|tan|log|ln|sqrt|(?:half|root) of) ?$",
+    re.IGNORECASE,
+)
 _DIGIT = re.compile(r"(?<![a-z]\^)[0-9]")
+
+
+def _is_of_numbers(sign: re.Match[str] | None) -> bool:
+    """True if a sign beside a number is one of mathematics, or a digit."""
+    return sign is not None and not sign.group(1).isascii() and category(sign.group(1)) in _OF_NUMBERS
 
 
 def _goes_on(text: str) -> bool:
@@ -41,12 +62,14 @@ def _goes_on(text: str) -> bool:
     unit = _GLUED_UNIT.match(text)
     if unit and (not unit.group().isalpha() or unit.group() in SYMBOLS):
         text = text[unit.end() :]
-    if _GOES_ON.match(text):
+    if _GOES_ON.match(text) or _is_of_numbers(_SIGN.match(text)):
         return True
     word = _NEXT_WORD.match(text)
     if word is None:
         return False
     written = word.group(1)
+    if written != "in" and (written in SYMBOLS or singular(written.lower()) in NOUNS) and _NUMBER_NEXT.match(text, word.end()):
+        return True  # 5 feet 6 inches
     return written.lower() in CHANGERS or (len(written) == 1 and written not in ("a", "I") and written not in SYMBOLS)
 
 
@@ -86,7 +109,11 @@ def _last_number(text: str) -> str | None:
             place = end
         except NoNumber:
             place, end = found.end(), start
-    if start == end or _goes_on(text[end:]) or _BEFORE.search(text[:start]) or _DIGIT.search(text[end:]):
+    before = text[:start]
+    if start == end or _goes_on(text[end:]) or _BEFORE.search(before) or _DIGIT.search(text[end:]):
+        return None
+    sign = _SIGN_BEFORE.search(before)
+    if _CHANGED.search(before) or (_is_of_numbers(sign) and sign and sign.group(1) not in _LEADING):
         return None
     return ("-" if text[:start].endswith("-") else "") + text[start:end].strip()
 

@@ -9,7 +9,10 @@ import re
 ROWS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(expression), replacement)
     for expression, replacement in (
-        (r"[−‐‑–]", "-"),
+        (r"[−‐‑‒–﹣－]", "-"),
+        (r"[‘’]", "'"),
+        (r"'(\w+)'|[“”«»]|</?[a-z]+>", r" \1 "),
+        (r"\[(\[.*?\])\]", r"\1"),
         (r"\\(?:text)?dollar|\\(?:text)?euro|\\pounds|\\textsterling|[£¥₹¢$]", "€"),
         (r"\\%", "%"),
         (r"\\(?:left|right|displaystyle|bfseries|bf|rm|large|Large)", ""),

@@ -11,6 +11,7 @@ from tempera.eval.graders.fences import fenced_blocks
 from tempera.eval.graders.verdict import after_thinking
 
 _WORKS = (ast.Call, ast.FunctionDef, ast.ClassDef)
+_HELPERS = (ast.FunctionDef, ast.ClassDef)
 # After the function that is asked for, these are a trial of it, or one word of prose.
 _TRIALS = (ast.Expr, ast.Assert)
 _CODE = re.compile(r"(?:async def|def|class|import|from|@|#|\w+ *(?:: *\w+ *)?\+?=)")
@@ -70,6 +71,14 @@ def _function(tree: ast.Module, name: str) -> ast.FunctionDef | ast.AsyncFunctio
     return found[-1] if found else None
 
 
+def _helpers(lines: list[str], tree: ast.Module) -> str:
+    """The definitions that follow a body, which it may call; none of a name that is there already."""
+    following = _longest_program(lines, 0, "")
+    known = {node.name for node in tree.body if isinstance(node, _HELPERS)}
+    found = following.body if following else []
+    return "".join(ast.unparse(node) + "\n" for node in found if isinstance(node, _HELPERS) and node.name not in known)
+
+
 def _continued(text: str, prompt: str, name: str) -> str | None:
     """The prompt with the longest body of its function that a text begins with; None if the text begins with none.
 
@@ -84,11 +93,13 @@ def _continued(text: str, prompt: str, name: str) -> str | None:
     for form in forms:
         first = prompt.count("\n")
         lines = _lines(prompt + form)
-        del lines[_end_of_body(lines, first + 1) :]
+        end = _end_of_body(lines, first + 1)
+        following = lines[end:]
+        del lines[end:]
         tree = _longest_program(lines, first, _margin(lines[first]))
         function = _function(tree, name) if tree else None
-        if function and any(not isinstance(node, ast.Expr) or _works(node) for node in function.body):
-            programs.append("".join(lines))
+        if tree and function and any(not isinstance(node, ast.Expr) or _works(node) for node in function.body):
+            programs.append("".join(lines) + _helpers(following, tree))
     return max(programs, key=len, default=None)
 
 

@@ -40,15 +40,16 @@ JOINTS = frozenset("per a an of cubic sq every us".split())
 # A number beside one of these is another number, or several. The words of a question are no units if they are here.
 CHANGERS = frozenset(
     """or to and times plus minus over divided multiplied mod modulo squared cubed half halves third thirds fourth fourths
-    fifth fifths quarter quarters tenth tenths hundredth hundredths thousandth thousandths hundred hundreds thousand thousands million
-    millions billion billions trillion trillions dozen dozens score lakh crore factorial choose base pi
+    fifth fifths sixth sixths seventh sevenths eighth eighths ninth ninths quarter quarters tenth tenths twelfth twelfths hundredth hundredths
+    thousandth thousandths tens hundred hundreds thousand thousands million millions mil billion billions bn trillion trillions quadrillion quintillion googol kilo mega giga ppm basis double dot comma dozen
+    dozens gross score lakh crore factorial choose base pi
     """.split()
 )
 
 # Between "answer is" and a number, these say that it is not the answer.
 NOT_LEADING = CHANGERS | frozenset(
     """not between less least most than under above below negative twice double triple multiple sum product difference ratio
-    root log from either neither square cube step""".split()
+    root sqrt log ln sin cos tan from either neither square cube step""".split()
 )
 
 
