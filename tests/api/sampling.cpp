@@ -1,11 +1,13 @@
 // Sessions of the C++ interface: a listener hears of each sample what its answer says, and an
-// answer is the same alone and beside others.
+// answer is the same alone and beside others. Scores beside those of every other token.
+#include <cmath>
 #include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "tempera/sample.hpp"
+#include "tempera/score.hpp"
 #include "tests/catch.hpp"
 
 namespace tempera::sampling_test {
@@ -127,6 +129,56 @@ TEST_CASE("nothing is heard of a request that was cancelled, and the others keep
   for (std::size_t n = 0; n < alone.size(); ++n)
     check_same(hears.of.at({stays, n}).answers.at(0), alone[n]);
   CHECK(hears.of.size() == alone.size());
+}
+
+TEST_CASE(
+    "scores are those of every token that could follow, and have log z of the powers that are "
+    "given") {
+  const Model model = sums();
+  const std::vector<TokenId> tokens = model.encode("4+7?");
+  REQUIRE(tokens.size() > 2);
+  const Scores alone = score(model, tokens);
+  REQUIRE(alone.log_p.size() == tokens.size() - 1);
+  CHECK(alone.log_z.empty());
+  // log p0 of each token of the vocabulary after each prefix: their shares are all there is.
+  std::vector<std::vector<double>> rows;
+  for (std::size_t t = 1; t < tokens.size(); ++t) {
+    std::vector<TokenId> prefix(tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(t));
+    auto& row = rows.emplace_back();
+    prefix.push_back(0);
+    for (TokenId v = 0; v < model.vocabulary_size(); ++v) {
+      prefix.back() = v;
+      row.push_back(score(model, prefix).log_p.back());
+    }
+    CHECK(row[tokens[t]] == alone.log_p[t - 1]);
+  }
+  // Exponentials and logarithms are accurate to 2^-44. A power of at most 4 multiplies what a
+  // log p is off by, a sum has at most 64 terms, and there is one on each side: 4 · 64 · 2 · 2^-44.
+  REQUIRE(model.vocabulary_size() <= 64);
+  constexpr double accuracy = 0x1p-35;
+  for (const std::vector<double>& powers :
+       {std::vector<double>{1.0}, {2.0}, {4.0, 0.25}, {0.5, 1.0, 3.0}}) {
+    const Scores scores = score(model, tokens, powers);
+    CHECK(scores.log_p == alone.log_p);
+    REQUIRE(scores.log_z.size() == rows.size());
+    for (std::size_t t = 0; t < rows.size(); ++t) {
+      REQUIRE(scores.log_z[t].size() == powers.size());
+      for (std::size_t k = 0; k < powers.size(); ++k) {
+        double sum = 0.0;
+        for (const double log_p : rows[t]) sum += std::exp(powers[k] * log_p);
+        CAPTURE(t, powers[k]);
+        CHECK(std::abs(scores.log_z[t][k] - std::log(sum)) <= accuracy);
+      }
+    }
+  }
+  const std::vector<TokenId> one{tokens.front()};
+  const std::vector<TokenId> outside{tokens.front(), static_cast<TokenId>(model.vocabulary_size())};
+  CHECK_THROWS_AS(score(model, one), BadInput);
+  CHECK_THROWS_AS(score(model, outside), BadInput);
+  for (const double power : {0.0, 0x1p-21, 0x1.0000000000001p20, -1.0}) {
+    const std::vector<double> powers{1.0, power};
+    CHECK_THROWS_AS(score(model, tokens, powers), BadInput);
+  }
 }
 
 }  // namespace tempera::sampling_test

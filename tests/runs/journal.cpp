@@ -194,6 +194,53 @@ TEST_CASE("a journal that another checkpoint has overtaken is swept away") {
 }
 
 // The file may end in the middle of the line that failed, so that a line after it would be torn.
+TEST_CASE(
+    "each line of a journal is told by its place, and the first that was edited is refused by it") {
+  law("however many lines there are, and in whichever writes", [] {
+    const test::TemporaryFolder work;
+    std::vector<std::string> lines(*rc::gen::inRange<std::size_t>(1, 9));
+    const std::filesystem::path folder = work / "run";
+    std::filesystem::create_directory(folder);
+    Journal written(folder, Checksum(), Disk::real());
+    const std::string path = folder / written.name();
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      lines[i] = std::string(*rc::gen::inRange<std::size_t>(0, 40), 'x') + std::to_string(i);
+      if (*rc::gen::element(false, true))
+        written.append(lines[i]);
+      else
+        written.gather(lines[i]);
+    }
+    written.force();
+    const auto read = [&] {
+      Journal journal(folder, Checksum(), Disk::real());
+      journal.read();
+      std::vector<std::pair<std::string, std::string>> found;
+      journal.for_each([&](std::string_view line, const std::string& where) {
+        found.emplace_back(line, where);
+      });
+      return found;
+    };
+    const auto found = read();
+    RC_ASSERT(found.size() == lines.size());
+    for (std::size_t i = 0; i < lines.size(); ++i)
+      RC_ASSERT(found[i] == std::pair(lines[i], path + ", line " + std::to_string(i + 1)));
+    std::string bytes = read_bytes(path);
+    const std::size_t at = *rc::gen::inRange<std::size_t>(0, bytes.size() - 1);
+    if (bytes[at] == '\n') return;  // two lines would be one
+    const auto line = 1 + std::count(bytes.begin(), bytes.begin() + static_cast<long>(at), '\n');
+    bytes[at] = static_cast<char>(bytes[at] ^ 1);
+    if (bytes[at] == '\n') return;
+    write_journal(path, bytes);
+    try {
+      read();
+      RC_FAIL("taken");
+    } catch (const BadInput& error) {
+      RC_ASSERT(std::string(error.what())
+                    .starts_with(path + ", line " + std::to_string(line) + ": is not"));
+    }
+  });
+}
+
 TEST_CASE("a journal takes no line after one that could not be written") {
   struct Filling final : Disk {
     int before(const char*, const std::filesystem::path&) override { return is_full ? ENOSPC : 0; }

@@ -8,6 +8,7 @@ import hashlib
 import io
 import json
 import stat
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -55,7 +56,7 @@ def read_text(path: Path) -> str:
     if path.suffix == ".gz":
         try:
             content = gzip.decompress(content)
-        except (OSError, EOFError) as error:
+        except (OSError, EOFError, zlib.error) as error:
             raise WrongRecord(str(path), f"is not a gzip file: {error}") from None
     try:
         return content.decode("utf-8")

@@ -98,3 +98,69 @@ TEST_CASE("the value in a refusal is quoted, cut and on one line") {
     CHECK(std::string(error.what()).size() < 300);
   }
 }
+
+TEST_CASE("flags of numbers take the last value of their range, and refuse the next") {
+  double seconds = 0.0;
+  std::size_t count = 0;
+  std::uint64_t seed = 0;
+  std::vector<double> powers;
+  std::vector<std::uint64_t> weights;
+  std::vector<std::uint32_t> tokens;
+  struct Flag {
+    std::string name;
+    std::function<void(CLI::App&)> add;
+    std::vector<std::string> taken;
+    std::vector<std::string> refused;
+  };
+  const std::vector<Flag> flags{
+      {"--limit",
+       [&](CLI::App& app) { add_seconds(app, "--limit", seconds, "help"); },
+       {"0", "0.0", "1e-3", "999999.9999999999", "1000000", "1e6"},
+       {"1000000.0000000002", "1e7", "1e999", "-1", "nan", "inf", "1 s", ""}},
+      {"--threads",
+       [&](CLI::App& app) { add_threads(app, count); },
+       {"1", "4096"},
+       {"0", "4097", "-1", "1.0", ""}},
+      {"--seed",
+       [&](CLI::App& app) { add_seed(app, seed, "help"); },
+       {"0", "18446744073709551615"},
+       {"18446744073709551616", "-1", "1e3", ""}},
+      {"--powers",
+       [&](CLI::App& app) { add_powers(app, "--powers", powers, "help"); },
+       {"1048576", "1,1048576", "0.00000095367431640625"},
+       {"1048576.0000000002", "1,", ",1", "1, 2", "0.00000095367431640624", "0", ""}},
+      {"--restart-weights",
+       [&](CLI::App& app) { add_restart_weights(app, weights); },
+       {"0,1", "4294967295,4294967295"},
+       {"1", "4294967296,1", "1,4294967296", "1,-1", "1,", ""}},
+      {"--tokens",
+       [&](CLI::App& app) { add_token_numbers(app, "--tokens", tokens, "help"); },
+       {"0", "4294967295", "4294967295,0"},
+       {"4294967296", "0,4294967296", "-1", "1,,2", ""}}};
+  for (const auto& [name, add, taken, refused] : flags) {
+    const auto read = [&](const std::string& value) {
+      CLI::App app;
+      add(app);
+      app.parse(std::vector<std::string>{name + "=" + value});
+    };
+    for (const std::string& value : taken) {
+      CAPTURE(name, value);
+      CHECK_NOTHROW(read(value));
+    }
+    for (const std::string& value : refused) {
+      CAPTURE(name, value);
+      try {
+        read(value);
+        FAIL_CHECK("taken");
+      } catch (const BadInput& error) {
+        CHECK_THAT(error.what(), Catch::StartsWith(name + ": ") && Catch::Contains("; give"));
+      } catch (const CLI::Error&) {
+        CHECK(value.empty());  // nothing after the sign: CLI11's own refusal
+      }
+    }
+  }
+  CLI::App app;
+  add_seconds(app, "--limit", seconds, "help");
+  app.parse(std::vector<std::string>{"--limit=1000000"});
+  CHECK(seconds == 1e6);
+}

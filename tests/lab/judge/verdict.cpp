@@ -1,9 +1,13 @@
 #include "lab/judge/verdict.hpp"
 
+#include <algorithm>
+
 #include "lab/defects/kernel_gallery.hpp"
 #include "lab/defects/small_kernels.hpp"
 #include "reference/kernels/fixed_horizon_kernel.hpp"
 #include "reference/kernels/parallel_tempering.hpp"
+#include "tests/between.hpp"
+#include "tests/law.hpp"
 #include "tests/reference/four_state.hpp"
 #include "tests/reference/random_model.hpp"
 
@@ -119,6 +123,38 @@ TEST_CASE("a round in rationals has the matrix of reference") {
   }
   CHECK(judge_kernel(small, judged).sound());
   CHECK_FALSE(judge_kernel(small, judged).reversible());
+}
+
+TEST_CASE("of all that leaves the space the first is told, of the states with the fewest tokens") {
+  const JudgedCase judged = four_state_case();
+  const std::vector<JudgedState> outside{state_of({0}), state_of({0, 0, 0}), state_of({1, 0}),
+                                         state_of({1, 1})};
+  law("whichever states are left, and to whichever places", [&] {
+    std::vector<KernelRow> rows(judged.size());
+    for (std::size_t x = 0; x < rows.size(); ++x) {
+      Rational left = 1;
+      for (const JudgedState& place : outside) {
+        if (between(0, 1) == 0) continue;
+        rows[x][place] = Rational(between(1, 3)) / 16;
+        left -= rows[x][place];
+      }
+      rows[x][judged.state(x)] = left;
+    }
+    std::optional<std::size_t> first;
+    for (std::size_t x = 0; x < rows.size(); ++x)
+      if (rows[x].size() > 1 && (!first || judged.tokens(x) < judged.tokens(*first))) first = x;
+    const KernelVerdict verdict = judge_kernel(
+        [&](const JudgedCase& one, const JudgedState& from) { return rows[*one.find(from)]; },
+        judged);
+    RC_ASSERT(verdict.escape.has_value() == first.has_value());
+    if (!first) return;
+    const auto to = std::find_if(outside.begin(), outside.end(), [&](const JudgedState& place) {
+      return rows[*first].contains(place);
+    });
+    RC_ASSERT(verdict.escape->from == judged.name(judged.state(*first)));
+    RC_ASSERT(verdict.escape->to == judged.name(*to));
+    RC_ASSERT(verdict.escape->probability == rows[*first].at(*to));
+  });
 }
 
 TEST_CASE("a kernel that leaves the space, or cannot leave a state, is not sound") {

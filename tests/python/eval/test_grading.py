@@ -7,13 +7,17 @@ import threading
 from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
-from typing import cast
+from typing import Any, cast
+
+import pytest
 
 from tempera.eval.answers import Answer
 from tempera.eval.grading import _grade_file, _grades
+from tempera.eval.graders import contest_tests, function_tests
 from tempera.eval.graders.verdict import Grader, Verdict
 from tempera.eval.problem import Problem
 from tempera.eval.sampling import Drawn
+from tempera.eval.sandbox import Outcome
 from tempera.eval.tasks import Task
 
 
@@ -55,6 +59,31 @@ def test_who_ran_out_of_time_is_tried_once_more_alone() -> None:
     }
     assert grader.trials == {name: 1 if times == 0 else 2 for name, times in late.items()}
     assert grader.most_beside_last == 1
+
+
+@pytest.mark.parametrize("status", ["finished", "failed", "timed out", "too much output"])
+@pytest.mark.parametrize("output", [b"4", b"5"])
+@pytest.mark.parametrize("form", ["function", "program", "called"])
+def test_what_a_sandbox_says_is_a_verdict_and_what_it_ended_is_named(
+    form: str, output: bytes, status: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An answer is right if its program finishes and gives the answer; a limit that it broke is the failure, and nothing else is."""
+    runs = []
+
+    def run(*_: Any, **__: Any) -> Outcome:
+        # The second of two tests alone ends like this.
+        runs.append(status)
+        is_last = form == "function" or len(runs) == 2
+        return Outcome(status, output, passed=status == "finished" and output == b"4") if is_last else Outcome("finished", b"4")
+
+    for module in (function_tests, contest_tests):
+        monkeypatch.setattr(module, "run_python", run)
+    tests = [{"input": "1", "output": "4", "testtype": "stdin"}] * 2
+    details = {"entry_point": "f", "test": "", "tests": lambda: tests, "function": "f" if form == "called" else ""}
+    grader = function_tests.FunctionTestGrader() if form == "function" else contest_tests.ContestTestGrader()
+    verdict = grader.judge("program", Problem("p", {}, "", details))
+    assert verdict.correct == (status == "finished" and output == b"4")
+    assert verdict.failure == ("" if status in ("finished", "failed") else status)
 
 
 class Counting(Grader):

@@ -24,6 +24,24 @@ def test_a_packed_file_that_is_torn_off_or_flipped_anywhere_is_refused(tmp_path:
             read_text(path)
 
 
+# These pack to a stored block, to a block of fixed codes, and to one with codes of its own.
+@pytest.mark.parametrize(("text", "level"), [("ü, 1\n" * 9, 0), ("ü, 1\n" * 9, 9), ("".join(f"{n * n}: a sentence, and ü\n" for n in range(99)), 9)])
+def test_a_packed_file_with_a_flipped_byte_is_refused_or_has_its_text(tmp_path: Path, text: str, level: int) -> None:
+    packed = gzip.compress(text.encode(), level, mtime=0)
+    path = tmp_path / "data.jsonl.gz"
+    refused = 0
+    for place in range(len(packed)):
+        for flip in (1, 16, 255):
+            path.write_bytes(packed[:place] + bytes([packed[place] ^ flip]) + packed[place + 1 :])
+            try:
+                # Bytes of its header, such as the time, say nothing of the text.
+                assert read_text(path) == text, place
+            except WrongRecord as error:
+                assert "data.jsonl.gz: is not a gzip file" in str(error) and "\n" not in str(error)
+                refused += 1
+    assert refused >= 3 * (len(packed) - 10)
+
+
 @pytest.mark.parametrize("place", [1, 2, 3])
 def test_what_is_no_record_is_named_by_its_place(tmp_path: Path, place: int) -> None:
     records = ["7" if number == place else f'{{"id": "{number}"}}' for number in (1, 2, 3)]

@@ -7,9 +7,11 @@ import json
 import re
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tempera import harness
 from tempera.errors import BadInput
 from tempera.eval.graders.plain import ExactGrader
 from tempera.eval.problem import Problem
@@ -18,6 +20,7 @@ from tempera.eval.report import paper_values
 from tempera.eval.running import nearest_amount
 from tempera.eval.samplers import SAMPLERS, Settings, check_preset, geometric_ladder, preset_named, random_ladder, sweep
 from tempera.eval.tasks import TASKS, Task
+from tempera.settings import default
 
 LADDER = Settings("ppt", "ppt", (1.0, 2.0, 4.0), 28, 4, 3)
 
@@ -168,3 +171,30 @@ def test_the_papers_values_are_those_of_its_tables() -> None:
     assert paper_values.swap_acceptance("Qwen3-8B", "GSM8K") == "0.274"
     assert paper_values.hyperparameters("Qwen3-8B", "GSM8K") == {"T": 3072, "B": 192, "rounds": 10, "powers": (2.0, 2.3, 2.6, 3.0, 3.5, 4.0)}
     assert paper_values.hyperparameters("Tulu", "GSM8K") is None
+
+
+def test_what_the_harness_is_not_told_is_the_default_of_the_settings() -> None:
+    """--model_args of lm_eval, each key left out and each alone."""
+    said: dict[str, Any] = {"sampler": "power-smc", "powers": "2:3", "block": "5", "rounds": 9, "particles": "3", "horizon": 6}
+    silent = {
+        "sampler": "standard",
+        "powers": tuple(default("powers")),
+        "block": None,
+        "rounds": default("rounds"),
+        "particles": default("particles"),
+        "horizon": 256,
+    }
+    told = {**said, "powers": (2.0, 3.0), "block": 5, "particles": 3}
+
+    def read(values: dict[str, Any]) -> dict[str, Any]:
+        settings = harness._settings(values, 256)
+        assert settings.label == settings.sampler
+        return {name: getattr(settings, name) for name in silent}
+
+    assert read({}) == silent
+    for key in said:
+        assert read({key: said[key]}) == {**silent, key: told[key]}
+        assert read({name: value for name, value in said.items() if name != key}) == {**told, key: silent[key]}
+    for key in ("powers", "block", "rounds", "particles", "horizon"):
+        with pytest.raises(BadInput, match="--model_args: is not a number"):
+            read({key: "x"})

@@ -99,6 +99,40 @@ def test_stones_and_errors_are_those_of_their_formulas():
     assert math.isclose(errors[2], math.sqrt(5 / 6 * sum((one - middle) ** 2 for one in without)), rel_tol=1e-9)
 
 
+@pytest.mark.parametrize("confidence", [0.05, 0.5, 0.9, 0.95, 0.999])
+def test_the_interval_of_a_rung_has_its_confidence_about_the_estimate(confidence):
+    """A normal number is within q standard errors of its mean with probability erf(q / sqrt 2), which is the confidence."""
+    dice = numpy.random.default_rng(7)
+    powers = [1.0, 1.5, 3.0]
+    chains = dice.normal(-4, 1, size=(6, 7, 3))
+    stones, errors = partition.stepping_stones(chains, powers)
+    integral, _, _ = partition.thermodynamic(chains, powers)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        rows = partition.of_ladder("a", chains, powers, confidence)
+    for rung, row in enumerate(rows):
+        assert (row.id, row.power, row.log_z, row.thermodynamic) == ("a", powers[rung], stones[rung], integral[rung])
+        assert row.method == ("power 1" if rung == 0 else "stepping-stones")
+        for low, high in ((row.low, row.log_z), (row.log_z, row.high)):
+            errors_of_it = (high - low) / errors[rung] if rung else 0.0
+            # The quantile has 15 digits, and the sums of two numbers below 10 round by 2^-49 of errors above 0.01.
+            assert rung == 0 and low == high or math.isclose(math.erf(errors_of_it / math.sqrt(2)), confidence, rel_tol=1e-9)
+
+
+@pytest.mark.parametrize("side", [-1, 1])
+def test_two_estimates_that_differ_by_more_than_their_errors_are_warned_of(monkeypatch, side):
+    """The bound is WARNING_ERRORS of both errors together and what the rule leaves; it is tried a part in 10^9 within it and beyond."""
+    powers, error, own, left = [1.0, 2.0], 0.3, 0.4, 0.25
+    bound = partition.WARNING_ERRORS * 0.5 + left + 1e-12
+    for factor, is_warned in ((1 - 1e-9, False), (1 + 1e-9, True)):
+        monkeypatch.setattr(partition, "stepping_stones", lambda *_: (numpy.array([0.0, side * factor * bound]), numpy.array([0.0, error])))
+        monkeypatch.setattr(partition, "thermodynamic", lambda *_: (numpy.zeros(2), numpy.array([0.0, own]), numpy.array([0.0, left])))
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            partition.of_ladder(None, [], powers)
+        assert [one.category for one in told] == [partition.PartitionWarning] * is_warned
+
+
 def test_integration_of_a_normal_log_p0_is_exact():
     """log p0 normal with mean m + v (α − 1) at power α has log Z = (α − 1) m + (α − 1)² v / 2, which the rule has without a rest."""
     dice = numpy.random.default_rng(5)

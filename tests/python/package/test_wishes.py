@@ -52,3 +52,33 @@ def test_a_message_is_a_role_and_a_content_and_nothing_else():
         for value in (1, None, b"x", ["x"], "\ud800"):
             with pytest.raises(BadInput, match="^prompt, message 2: "):
                 wishes.raw_prompt([good, {**good, name: value}])
+
+
+@pytest.mark.parametrize("letter", ["a", "ü", "€"])
+def test_a_path_is_of_fewer_bytes_than_the_system_takes(letter):
+    size = len(letter.encode())
+    longest = letter * (4095 // size) + "a" * (4095 % size)  # PATH_MAX counts the NUL at its end
+    assert wishes.path("it", longest) == longest
+    for wrong in ("a" + longest, longest + letter, "a\0b", "\0", "", "\ud800", 1, None):
+        with pytest.raises(BadInput, match="^it: "):
+            wishes.path("it", wrong)
+
+
+@pytest.mark.parametrize("check, taken, refused", [
+    (wishes.confidence, [5e-324, 0.5, math.nextafter(1, 0)], [0, 1, -5e-324, math.nextafter(1, 2), math.nan, math.inf]),
+    (lambda value: wishes._seconds("it", value), [0, 5e-324, 1e6], [-5e-324, math.nextafter(1e6, math.inf), math.nan, math.inf, -1]),
+    (lambda value: wishes.finite("it", value), [-1.7976931348623157e308, 0, 1.7976931348623157e308], [math.nan, math.inf, -math.inf]),
+])
+def test_numbers_are_taken_up_to_their_bounds(check, taken, refused):
+    for value in taken:
+        assert check(value) == value
+    for value in refused:
+        with pytest.raises(BadInput):
+            check(value)
+
+
+@pytest.mark.parametrize("values", [[], (), np.array([])])
+def test_weights_are_one_at_least(values):
+    assert wishes._weights("it", [7]) == [7]
+    with pytest.raises(BadInput, match="it: are an empty list"):
+        wishes._weights("it", values)

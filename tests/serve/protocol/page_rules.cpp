@@ -1,11 +1,12 @@
 #include "serve/protocol/page_rules.hpp"
 
+#include <cctype>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "tests/bad_input.hpp"
-#include "tests/catch.hpp"
+#include "tests/law.hpp"
 
 namespace tempera::serve::page_rules_test {
 namespace {
@@ -100,6 +101,34 @@ TEST_CASE("an allowed origin may use the server and read its answers, and so may
   // The server's own page needs no leave, and programs have no origin.
   CHECK_FALSE(rules.may_read(from("http://127.0.0.1:8080", "127.0.0.1:8080")));
   CHECK_FALSE(rules.may_read(from("", "127.0.0.1:8080")));
+}
+
+TEST_CASE("letters of hosts and origins have no case, and an allowed host has any port",
+          "[serve]") {
+  const PageRules rules({"https://Chat.Example:8443", "http://Tool.test"}, false, "127.0.0.1");
+  law("a name that is taken or refused is so however it is written", [&] {
+    const auto in_some_case = [](std::string text) {
+      for (char& letter : text)
+        if (*rc::gen::element(false, true)) letter = static_cast<char>(std::toupper(letter));
+      return text;
+    };
+    const bool is_own = *rc::gen::element(false, true);
+    const std::string host =
+        is_own ? *rc::gen::element<std::string>("chat.example", "tool.test", "localhost",
+                                                "page.localhost", "[::1]")
+               : *rc::gen::element<std::string>("evil.test", "chat.example.evil.test",
+                                                "a.chat.example", "chat", "[::2]");
+    const std::string port = *rc::gen::element<std::string>("", ":80", ":8443", ":1");
+    RC_ASSERT(status(rules, from("", in_some_case(host) + port)) == (is_own ? 0U : 421U));
+    const bool is_allowed = *rc::gen::element(false, true);
+    const std::string origin =
+        is_allowed ? *rc::gen::element<std::string>("https://chat.example:8443", "http://tool.test")
+                   : *rc::gen::element<std::string>(
+                         "https://chat.example", "http://chat.example:8443", "http://tool.test:81");
+    const HttpRequest request = from(in_some_case(origin), "localhost:7");
+    RC_ASSERT(status(rules, request) == (is_allowed ? 0U : 403U));
+    RC_ASSERT(rules.may_read(request) == is_allowed);
+  });
 }
 
 TEST_CASE("a star allows every origin and every name", "[serve]") {

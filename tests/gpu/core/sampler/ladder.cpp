@@ -36,6 +36,8 @@ TEST_CASE("a ladder that is none is refused, its rung named") {
   std::vector<double> many;
   for (int k = 0; k < 65536; ++k) many.push_back(1.0 + k);
   refuse(many, "more than 65535 rungs");
+  many.pop_back();
+  CHECK(Ladder(many).rungs() == 65535);
 }
 
 }  // namespace tempera::gpu

@@ -12,6 +12,7 @@
 #include "gpu/llm/transformer/architectures/qwen2.hpp"
 #include "gpu/llm/transformer/architectures/qwen3.hpp"
 #include "gpu/llm/transformer/architectures/qwen3_5.hpp"
+#include "gpu/llm/transformer/architectures/rope_scaling.hpp"
 #include "gpu/llm/transformer/architectures/smollm3.hpp"
 #include "tests/gpu/llm/transformer/architectures/expected_logits.hpp"
 #include "tests/gpu/llm/transformer/architectures/model_folder.hpp"
@@ -294,6 +295,55 @@ TEST_CASE("scalings of rotary positions by 1 are taken, and no others", "[config
       CHECK(refused.find("rope_scaling") != std::string::npos);
     }
   }
+}
+
+TEST_CASE("a key that a scaling of YaRN lacks has transformers' default, or is missed",
+          "[config]") {
+  constexpr double theta = 500.0;
+  constexpr std::size_t size = 64;
+  const json said{
+      {"rope_type", "yarn"},    {"factor", 4.0},    {"original_max_position_embeddings", 512},
+      {"beta_fast", 16.0},      {"beta_slow", 2.0}, {"truncate", false},
+      {"attention_factor", 1.5}};
+  const auto read = [&](const json& scaling) {
+    Outcome outcome;
+    try {
+      const auto document = json::parse(scaling.dump());
+      const auto found = yarn_scaling(JsonObject(document, "rope_scaling"), theta, size);
+      outcome.read = found.factors;
+      outcome.read.push_back(found.magnitude);
+    } catch (const BadInput& fault) {
+      outcome.refused = fault.what();
+    }
+    return outcome;
+  };
+  const auto all = read(said);
+  REQUIRE(all.refused.empty());
+  // As in _compute_yarn_parameters of transformers. A key without a default must be there.
+  const double magnitude = 0.1 * std::log(4.0) + 1.0;
+  const std::map<std::string, json> defaults{
+      {"factor", nullptr}, {"original_max_position_embeddings", nullptr},
+      {"beta_fast", 32.0}, {"beta_slow", 1.0},
+      {"truncate", true},  {"attention_factor", magnitude}};
+  for (const auto& [key, otherwise] : defaults) {
+    CAPTURE(key);
+    const auto silent = read(without(said, key));
+    if (otherwise.is_null()) {
+      CHECK(silent.refused.find("\"" + key + "\"") != std::string::npos);
+      continue;
+    }
+    CHECK(silent.refused.empty());
+    CHECK(silent == read(with(said, key, otherwise)));
+    CHECK(silent != all);
+  }
+  // One alone of the two shares of the magnitude says nothing.
+  const auto unsaid = without(said, "attention_factor");
+  for (const char* alone : {"mscale", "mscale_all_dim"})
+    CHECK(read(with(unsaid, alone, 0.5)) == read(unsaid));
+  const auto both = with(with(unsaid, "mscale", 2.0), "mscale_all_dim", 0.5);
+  CHECK(read(both).read.back() ==
+        (0.1 * 2.0 * std::log(4.0) + 1.0) / (0.1 * 0.5 * std::log(4.0) + 1.0));
+  CHECK(read(with(both, "attention_factor", 1.5)).read.back() == 1.5);
 }
 
 TEST_CASE("windows that no text outgrows are taken, and no others", "[config]") {
