@@ -96,3 +96,9 @@ def failing():
     if random.random() < 0.25:
         raise ValueError("the reason")
     return 0
+
+
+def leaving():
+    if random.random() < 0.25:
+        raise SystemExit("the reason")
+    return 0

@@ -35,6 +35,11 @@ def seeded(draw, *seeds):
     return step
 
 
+# From numpy 1.25 on.
+SPAWNED_OF_A_SEED = [lambda: bool(np.random.default_rng(3).spawn(1)[0].random() < 0.5)]
+SPAWNED = [lambda: bool(numpy_generator.spawn(1)[0].random() < 0.25)]
+
+
 @pytest.mark.parametrize("step", [
     seeded(lambda: (random.random() < 0.5, random.randrange(3), random.choice("abc")), lambda: random.seed(0)),
     lambda: random.Random(0).random() < 0.5,
@@ -62,7 +67,7 @@ def seeded(draw, *seeds):
     lambda: bool(np.random.RandomState(OwnBits(3)).rand() < 0.5),
     lambda: bool(np.random.default_rng(OwnBits(3)).random() < 0.5),
     lambda: bool(np.random.Generator(np.random.RandomState(4)._bit_generator).random() < 0.5),
-    lambda: bool(np.random.default_rng(3).spawn(1)[0].random() < 0.5),
+    *(SPAWNED_OF_A_SEED if hasattr(np.random.Generator, "spawn") else ()),
 ])
 def test_what_a_step_seeds_is_no_decision(step):
     before = random.getstate(), np.random.get_state()[1].tolist()
@@ -81,7 +86,7 @@ def test_what_a_step_seeds_is_no_decision(step):
     lambda: bool(np.random.default_rng().random() < 0.25),
     lambda: bool(np.random.Generator(np.random.PCG64()).random() < 0.25),
     lambda: bool(np.random.RandomState().rand() < 0.25),
-    lambda: bool(numpy_generator.spawn(1)[0].random() < 0.25),
+    *(SPAWNED if hasattr(np.random.Generator, "spawn") else ()),
     lambda: bool(np.random.default_rng(numpy_bits).random() < 0.25),
     seeded(lambda: bool(numpy_generator.random() < 0.25), lambda: numpy_bits.advance(1)),
     lambda: bool(np.random.Generator(np.random.Philox(counter=7)).random() < 0.25),

@@ -61,7 +61,7 @@ class Collected:
         self._done()
 
     def lost(self, error, place):
-        raise error if isinstance(error, Exception) else RecursionError(f"{error}, at {place}")
+        raise RecursionError(f"{error}, at {place}") if isinstance(error, lab.Endless) else error
 
     def law(self):
         known = {}

@@ -256,9 +256,11 @@ def install(numpy):
     default_rng.stands_in_for = own_default
     replaced[id(own_default)] = (own_default, default_rng, "numpy.random.default_rng")
     chance.Generator, chance.RandomState, chance.default_rng = generator, state, default_rng
+    by_name = sys.modules["numpy.random._pickle"].BitGenerators  # numpy before 1.26 makes copies by these
     for base, kind in bits.items():
         replaced[id(base)] = (base, kind, f"numpy.random.{base.__name__}")
         setattr(chance, base.__name__, kind)
+        by_name[base.__name__] = kind
 
 
 def answering_bits(base, is_seed):

@@ -73,7 +73,7 @@ class _Walk:
             raise
         except lab.Endless as endless:
             error = endless
-        except Exception as raised:
+        except (Exception, SystemExit) as raised:
             error = raised
         finally:
             sys.settrace(None)
@@ -311,7 +311,7 @@ class Trial:
             step()
         except lab.Refused:
             raise
-        except (lab.Endless, Exception):
+        except (lab.Endless, SystemExit, Exception):
             pass  # the walk says so
         finally:
             lab.walk = None
