@@ -17,7 +17,6 @@
 #include "serve/batches/batch_paths.hpp"
 #include "serve/batches/batches.hpp"
 #include "serve/page/page.hpp"
-#include "serve/protocol/api_key.hpp"
 #include "serve/protocol/error_body.hpp"
 #include "serve/protocol/json_response.hpp"
 #include "serve/protocol/neutral_fields.hpp"
@@ -25,6 +24,7 @@
 #include "serve/protocol/page_rules.hpp"
 #include "serve/protocol/public_paths.hpp"
 #include "serve/protocol/request_body.hpp"
+#include "serve/sessions/client_account.hpp"
 #include "serve/sessions/engine_loop.hpp"
 #include "serve/sessions/generation.hpp"
 #include "serve/sessions/intake.hpp"
@@ -59,13 +59,16 @@ class Server::Work {
   Work(const gpu::OpenedModel& model, ServerOptions options)
       : model_(model),
         options_(bounded(std::move(options))),
-        pages_(options_.allowed_origins, options_.api_key.has_value(), options_.host),
+        pages_(options_.allowed_origins, !options_.keys.empty(), options_.host),
         identity_{options_.model_name, arithmetic_name(model), {}, hidden_paths_of(options_)},
         session_(model, options_.session),
         loop_(
             session_, [this] { return after_turn(); }, [this] { free_memory(); }),
         http_(options_.host, options_.port, handlers(), limits_of(options_)),
         intake_({.jobs = options_.most_choices + IntakeLimits{}.threads}) {
+    for (std::size_t client = 0; client < options_.keys.size(); ++client)
+      accounts_.push_back(std::make_shared<ClientAccount>(options_.keys[client].limits,
+                                                          std::chrono::steady_clock::now()));
     counters_.cache_limit = options_.session.cache_memory;
     if (!options_.model_digest.empty()) identity_.digest = options_.model_digest;
     // Two states of one repository differ in this; twelve digits are enough for a commit of Git.
@@ -179,14 +182,12 @@ class Server::Work {
     if (auto refusal = pages_.refusal(request)) return refusal;
     if (is_public(request.path) || pages_.is_question(request) || has_key(request))
       return std::nullopt;
-    HttpResponse refusal = error_response(401, "give the server's key as a bearer token");
+    HttpResponse refusal = error_response(401, "give a key of this server as a bearer token");
     pages_.show(request, refusal);
     return refusal;
   }
   bool has_key(const HttpRequest& request) const {
-    if (!options_.api_key) return true;
-    const auto given = bearer_token(request.authorization);
-    return given && is_same_key(*given, std::string_view(*options_.api_key));
+    return options_.keys.empty() || options_.keys.find(request.authorization).has_value();
   }
 
   void handle(const std::shared_ptr<Exchange>& exchange) {
@@ -349,6 +350,14 @@ class Server::Work {
       return exchange->respond(
           error_response(404, "this server draws shard " + options_.shard.text() +
                                   " of the batches of another one; ask that of shard 1"));
+    const HttpRequest& asked = exchange->request();
+    if (const auto client = options_.keys.find(asked.authorization);
+        client && options_.keys[*client].limits.any() && asked.method == "POST" &&
+        asked.path == "/v1/batches")
+      return exchange->respond(error_response(
+          403,
+          "this key has limits, and a batch would be held to none; ask for the answers one by"
+          " one, or with a key that has no limits"));
     on_intake(exchange, [this](const HttpRequest& request) {
       HttpResponse response;
       try {
@@ -395,11 +404,23 @@ class Server::Work {
   void generate(const std::shared_ptr<Exchange>& exchange, bool is_chat) {
     ++counters_.requests;
     if (is_stopping_) return refuse(exchange, error_response(503, shutting_down));
-    if (!intake_.post(
+    const auto client = options_.keys.find(exchange->request().authorization);
+    // Shared, because a job of the intake is copied; prepare() takes what is in it.
+    const auto place = std::make_shared<std::unique_ptr<ClientPlace>>();
+    if (client) {
+      ClientAccount::Refusal refusal;
+      *place = accounts_[*client]->begin(std::chrono::steady_clock::now(), refusal);
+      if (!*place) return refuse(exchange, too_many_requests(refusal.message, refusal.retry_after));
+    }
+    if (intake_.post(
             exchange,
-            [this, exchange, is_chat](Leaving& leaving) { prepare(exchange, is_chat, leaving); },
+            [this, exchange, is_chat, client, place](Leaving& leaving) {
+              prepare(exchange, is_chat, client, std::move(*place), leaving);
+            },
             [this] { ++counters_.cancelled; }))
-      refuse(exchange, error_response(429, "too many requests wait; try again later"));
+      return;
+    place->reset();
+    refuse(exchange, error_response(429, "too many requests wait; try again later"));
   }
   void refuse(const std::shared_ptr<Exchange>& exchange, HttpResponse response) {
     ++counters_.refused;
@@ -407,18 +428,25 @@ class Server::Work {
   }
 
   /// On the intake's thread: reads the body, encodes the prompts, and hands over to the session's.
-  void prepare(const std::shared_ptr<Exchange>& exchange, bool is_chat, Leaving& leaving) {
+  void prepare(const std::shared_ptr<Exchange>& exchange, bool is_chat,
+               std::optional<std::size_t> client, std::unique_ptr<ClientPlace> place,
+               Leaving& leaving) {
+    // Before the answer: its client may ask again at once.
+    const auto refuse_now = [&](HttpResponse response) {
+      place.reset();
+      refuse(exchange, std::move(response));
+    };
     try {
       ResolvedGeneration resolved = resolve_generation(model_, identity_, exchange->request().body,
                                                        is_chat, options_.generation);
       exchange->drop_body();
       const std::size_t choices = resolved.choices();
       auto entry = QueueEntry::take(counters_, choices, options_.most_choices);
-      if (!entry)
-        return refuse(exchange, error_response(429, "the queue is full; try again later"));
+      if (!entry) return refuse_now(error_response(429, "the queue is full; try again later"));
+      if (place) entry->keep(std::move(place));
       const auto generation = std::make_shared<Generation>(
           model_, identity_, counters_, std::move(resolved), GenerationName::fresh(is_chat),
-          exchange, std::move(entry), next_share());
+          exchange, std::move(entry), next_share(client));
       loop_.post([this, generation](gpu::Session& session) {
         generations_.insert(generation);
         generation->begin(session);
@@ -429,20 +457,20 @@ class Server::Work {
         });
       });
     } catch (const OtherModel& error) {
-      refuse(exchange, error_response(404, error.what(), "model"));
+      refuse_now(error_response(404, error.what(), "model"));
     } catch (const BadInput& error) {
-      refuse(exchange, bad_input(error));
+      refuse_now(bad_input(error));
     } catch (const std::exception& error) {
-      refuse(exchange, error_response(500, identity_.without_paths(error.what())));
+      refuse_now(error_response(500, identity_.without_paths(error.what())));
     }
   }
 
-  /// The share of a new request. Its client is whoever has the server's key, and else its
+  /// The share of a new request. Its client is whoever has the key, and without keys its
   /// connection, which has no other request.
-  gpu::Share next_share() {
-    constexpr std::uint64_t key = batches_share.client + 1;
-    const std::uint64_t number = key + ++requests_so_far_;
-    return {options_.api_key ? key : number, number};
+  gpu::Share next_share(std::optional<std::size_t> client) {
+    constexpr std::uint64_t first = batches_share.client + 1;
+    const std::uint64_t number = first + ++requests_so_far_;
+    return {client ? first + *client : number, number};
   }
 
   /// On the session's thread, after each pass.
@@ -482,6 +510,7 @@ class Server::Work {
   Counters counters_;
   std::atomic<bool> is_stopping_{false};
   std::atomic<std::uint64_t> requests_so_far_{0};
+  std::vector<std::shared_ptr<ClientAccount>> accounts_;  ///< by client
   std::mutex batch_requests_;
   gpu::Session session_;
   std::set<std::shared_ptr<Generation>> generations_;  ///< the session's thread's own
@@ -498,7 +527,7 @@ gpu::SessionOptions with_cache_limit(gpu::SessionOptions options) {
 }
 
 Server::Server(const gpu::OpenedModel& model, ServerOptions options, bool without_key) {
-  if (!options.api_key && !without_key && !is_loopback(options.host))
+  if (options.keys.empty() && !without_key && !is_loopback(options.host))
     throw BadInput("--host " + options.host, "others than this machine could use the model",
                    "give --api-key-file FILE, or --without-key to let everybody in");
   work_ = std::make_unique<Work>(model, std::move(options));

@@ -13,6 +13,7 @@
 #include "gpu/session/session_options.hpp"
 #include "runs/shard.hpp"
 #include "serve/http/http_server.hpp"
+#include "serve/protocol/client_keys.hpp"
 #include "serve/protocol/generation_request.hpp"
 
 namespace tempera::serve {
@@ -20,8 +21,8 @@ namespace tempera::serve {
 /// Where and how the server listens, and what it lets clients take.
 struct ServerOptions {
   std::string host = "127.0.0.1";
-  std::uint16_t port = 8080;           ///< 0: any free one
-  std::optional<std::string> api_key;  ///< what clients send as "Authorization: Bearer KEY"
+  std::uint16_t port = 8080;  ///< 0: any free one
+  ClientKeys keys;            ///< that clients send as "Authorization: Bearer KEY"
   /// Origins of other web pages that may use the server, as PageRules has them.
   std::vector<std::string> allowed_origins;
   std::string model_name;           ///< under which the model is offered

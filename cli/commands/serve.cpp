@@ -1,6 +1,5 @@
 #include <sys/resource.h>
 
-#include <algorithm>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
@@ -58,15 +57,10 @@ void raise_limit_of_open_files() {
   ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-std::string key_in(const std::string& file) {
-  std::string key = read_text_file(file);
-  while (!key.empty() && (key.back() == '\n' || key.back() == '\r')) key.pop_back();
-  if (key.empty() || std::any_of(key.begin(), key.end(), [](unsigned char c) { return c <= ' '; }))
-    throw BadInput(file, "it holds no key", "write one word into it");
-  return key;
-}
+/// The most bytes of a file of keys.
+constexpr std::size_t largest_key_file = std::size_t{1} << 20;
 
-/// Says so if others than the file's owner may read the key.
+/// Says so if others than the file's owner may read a key.
 void warn_of_open_key(const std::string& file) {
   namespace fs = std::filesystem;
   constexpr fs::perms of_others = fs::perms::group_read | fs::perms::others_read;
@@ -92,7 +86,9 @@ void run_serve(ServeOptions options) {
   const gpu::OpenedModel model =
       open_model(options.model, options.arithmetic, options.rope_factors,
                  packed_weights(options.packed_weights, !options.shard.empty()));
-  if (!options.key_file.empty()) options.server.api_key = key_in(options.key_file);
+  if (!options.key_file.empty())
+    options.server.keys = serve::ClientKeys::read(
+        read_text_file(options.key_file, "", largest_key_file), options.key_file);
   if (const auto snapshot = gpu::find_snapshot(options.model)) {
     options.server.revision = snapshot->commit;
     if (options.server.model_name.empty()) options.server.model_name = snapshot->name.repository;
@@ -127,7 +123,7 @@ void run_serve(ServeOptions options) {
   std::fprintf(stderr, "tempera serves %s on http://%s:%u (a page to watch runs on: /)\n",
                options.server.model_name.c_str(), host_of_url(options.server.host).c_str(),
                server.port());
-  if (!options.key_file.empty()) warn_of_open_key(options.key_file);
+  if (options.server.keys.shows_a_key()) warn_of_open_key(options.key_file);
   // A server ends by being stopped: its exit code is then 0, which supervisors take for success.
   server.run([] { return NotedInterrupts::any(); });
 }
@@ -148,8 +144,10 @@ void add_serve(CLI::App& app) {
            "IP address to listen on (default: " + options->server.host + ", this machine alone)");
   add_whole_number(*command, "--port", options->port, {0, 65535},
                    "Port to listen on; 0: any free one" + default_text(options->port));
-  add_text(*command, "--api-key-file", options->key_file, "FILE",
-           "File with the key that clients must send as a bearer token");
+  add_text(
+      *command, "--api-key-file", options->key_file, "FILE",
+      "File with the key that clients must send as a bearer token, or a line NAME KEY for each "
+      "client; limits follow the key, such as requests=4 tokens-per-minute=60000");
   command->add_flag("--without-key", options->without_key,
                     "Serve addresses beyond this machine without a key");
   add_texts(

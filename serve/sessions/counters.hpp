@@ -6,9 +6,11 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gpu/session/sample_request.hpp"
+#include "serve/sessions/client_account.hpp"
 
 namespace tempera::serve {
 
@@ -57,11 +59,19 @@ class QueueEntry {
   QueueEntry(const QueueEntry&) = delete;
   QueueEntry& operator=(const QueueEntry&) = delete;
 
+  /// Lets the request keep its place among those of its client as long as this one.
+  void keep(std::unique_ptr<ClientPlace> place) { place_ = std::move(place); }
+  /// Tokens that were read or drawn for the request.
+  void pay(std::uint64_t tokens) {
+    if (place_) place_->pay(tokens);
+  }
+
  private:
   QueueEntry(Counters& counters, std::size_t choices) : counters_(counters), choices_(choices) {}
 
   Counters& counters_;
   const std::size_t choices_;
+  std::unique_ptr<ClientPlace> place_;  ///< null for a client that has no key
 };
 
 }  // namespace tempera::serve

@@ -61,7 +61,10 @@ void Generation::begin(gpu::Session& session) {
   try {
     if (asked_.generates)
       for (std::size_t prompt = 0; prompt < requests_.size(); ++prompt) submit(prompt);
-    for (const auto& request : requests_) counters_.prompt_tokens += request.prompt.size();
+    for (const auto& request : requests_) {
+      counters_.prompt_tokens += request.prompt.size();
+      if (entry_) entry_->pay(request.prompt.size());
+    }
     if (asked_.stream) open_stream();
     if (!asked_.generates)
       for (std::size_t index = 0; index < choices_.size(); ++index) score_or_end(index);
@@ -103,6 +106,12 @@ void Generation::cancel_all() {
 }
 
 void Generation::leave_queue() { entry_.reset(); }
+
+void Generation::pay(Choice& choice, std::uint64_t tokens) {
+  if (!entry_ || tokens <= choice.paid) return;
+  entry_->pay(tokens - choice.paid);
+  choice.paid = tokens;
+}
 
 void Generation::leave(gpu::Session& session) {
   if (is_over_) return;
@@ -159,6 +168,7 @@ void Generation::end_round(std::size_t index, const gpu::Progress& progress,
   const std::uint64_t trips = choice.statistics.round_trips();
   choice.statistics.count(events);
   counters_.round_trips += choice.statistics.round_trips() - trips;
+  pay(choice, choice.statistics.decode_tokens());
   if (asked_.estimate) {
     pilot_.round_ended(index, progress, events);
     return look_at_pilot();
@@ -177,10 +187,12 @@ void Generation::end_round(std::size_t index, const gpu::Progress& progress,
 }
 
 void Generation::tokens_drawn(gpu::RequestId request, std::size_t sample,
-                              std::span<const gpu::TokenId> /*tokens*/, std::string_view text) {
-  if (!asked_.stream || asked_.logprobs || text.empty()) return;
+                              std::span<const gpu::TokenId> tokens, std::string_view text) {
   hear([&] {
     const std::size_t index = index_of(request, sample);
+    choices_[index].drawn += tokens.size();
+    pay(choices_[index], choices_[index].drawn);
+    if (!asked_.stream || asked_.logprobs || text.empty()) return;
     choices_[index].streamed += text.size();
     send_chunk({chunk_choice(index, std::string(text), nullptr)}, ordered_json::object());
   });
@@ -216,6 +228,7 @@ void Generation::add_earlier_counts(Choice& choice) {
 void Generation::take(std::size_t index, const gpu::Answer& answer) {
   Choice& choice = choices_[index];
   counters_.add(answer);
+  pay(choice, answer.decode_tokens);
   if (asked_.estimate) {
     pilot_.answers[index].has_ended = true;
     return --open_ == 0 ? answer_estimate(false) : look_at_pilot();

@@ -85,6 +85,8 @@ class Generation final : public gpu::Listener, public std::enable_shared_from_th
     std::size_t prompt = 0;
     std::size_t streamed = 0;  ///< bytes of its text that were sent
     std::size_t rounds = 0;    ///< extensions and rounds that have ended
+    std::uint64_t drawn = 0;   ///< tokens that were handed over as they were drawn
+    std::uint64_t paid = 0;    ///< tokens that its client has paid for
     gpu::TemperingStatistics statistics;
     bool is_resumed = false;  ///< whether an earlier process has begun it
     std::optional<gpu::Answer> answer = std::nullopt;
@@ -109,6 +111,8 @@ class Generation final : public gpu::Listener, public std::enable_shared_from_th
   void open_stream();
   void submit(std::size_t prompt);
   static void add_earlier_counts(Choice& choice);
+  /// The choice has taken so many tokens: its client pays for those that are new.
+  void pay(Choice& choice, std::uint64_t tokens);
   void take(std::size_t index, const gpu::Answer& answer);
   /// A choice has its text: scores it if that was asked for, and else ends it.
   void score_or_end(std::size_t index);
