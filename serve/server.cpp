@@ -16,7 +16,9 @@
 #include "gpu/session/cache_memory.hpp"
 #include "serve/batches/batch_paths.hpp"
 #include "serve/batches/batches.hpp"
+#include "serve/http/line_log.hpp"
 #include "serve/page/page.hpp"
+#include "serve/protocol/access_line.hpp"
 #include "serve/protocol/error_body.hpp"
 #include "serve/protocol/json_response.hpp"
 #include "serve/protocol/neutral_fields.hpp"
@@ -64,6 +66,7 @@ class Server::Work {
         session_(model, options_.session),
         loop_(
             session_, [this] { return after_turn(); }, [this] { free_memory(); }),
+        log_(options_.access_log ? std::make_unique<LineLog>(*options_.access_log) : nullptr),
         http_(options_.host, options_.port, handlers(), limits_of(options_)),
         intake_({.jobs = options_.most_choices + IntakeLimits{}.threads}) {
     for (std::size_t client = 0; client < options_.keys.size(); ++client)
@@ -92,6 +95,9 @@ class Server::Work {
   }
 
   std::uint16_t port() const { return http_.port(); }
+  void reopen_access_log() {
+    if (log_) log_->reopen();
+  }
 
   void run(const std::function<bool()>& is_asked_to_stop) {
     http_.every(std::chrono::milliseconds(100), [&, stopping = false]() mutable {
@@ -174,7 +180,17 @@ class Server::Work {
     return {[this](const std::shared_ptr<Exchange>& exchange) { handle(exchange); },
             [](unsigned status, const std::string& what) { return error_response(status, what); },
             [this](const HttpRequest& request) { return refusal(request); },
-            [](unsigned status, const std::string& what) { return error_event(status, what); }};
+            [](unsigned status, const std::string& what) { return error_event(status, what); },
+            [this](const EndedRequest& ended) { note(ended); }};
+  }
+
+  /// On the connections' thread, when a request is over.
+  void note(const EndedRequest& ended) {
+    if (!log_) return;
+    const auto client = options_.keys.find(ended.request.authorization);
+    log_->write(access_line(ended,
+                            client ? std::optional(options_.keys[*client].name) : std::nullopt,
+                            std::chrono::system_clock::now()));
   }
 
   /// Why a request is refused by its header alone, or nothing.
@@ -262,6 +278,7 @@ class Server::Work {
 
   HttpResponse metrics() {
     counters_.connections = http_.connections();
+    if (log_) counters_.log_lines_lost = log_->lost();
     HttpResponse response;
     response.content_type = "text/plain; version=0.0.4; charset=utf-8";
     response.body = counters_.prometheus();
@@ -516,6 +533,7 @@ class Server::Work {
   std::set<std::shared_ptr<Generation>> generations_;  ///< the session's thread's own
   std::unique_ptr<Batches> batches_;
   EngineLoop loop_;
+  std::unique_ptr<LineLog> log_;
   // The connections end last: the others hold exchanges.
   HttpServer http_;
   Intake intake_;
@@ -535,6 +553,7 @@ Server::Server(const gpu::OpenedModel& model, ServerOptions options, bool withou
 Server::~Server() = default;
 
 std::uint16_t Server::port() const { return work_->port(); }
+void Server::reopen_access_log() { work_->reopen_access_log(); }
 void Server::run(const std::function<bool()>& is_asked_to_stop) { work_->run(is_asked_to_stop); }
 
 }  // namespace tempera::serve

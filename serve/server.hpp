@@ -39,7 +39,9 @@ struct ServerOptions {
   /// Which of the servers that share this folder it is; clients ask that of shard 1 for batches.
   gpu::Shard shard{1, 1};
   std::string model_digest;  ///< gpu::model_digest
-  std::string revision;      ///< the commit of a model of the Hugging Face Hub
+  /// Where a line of JSON is written for each request; "-": stdout.
+  std::optional<std::string> access_log;
+  std::string revision;  ///< the commit of a model of the Hugging Face Hub
 };
 
 /// The options of a server's session: where no memory for caches is given, half of what is free now
@@ -57,8 +59,8 @@ gpu::SessionOptions with_cache_limit(gpu::SessionOptions options);
 class Server {
  public:
   /// Binds the address. The model must outlive the server.
-  /// @throw BadInput as HttpServer, PageRules, Batches and ServedSamplers::check; and for an
-  /// address beyond this machine without a key, unless `without_key`
+  /// @throw BadInput as HttpServer, PageRules, LineLog, Batches and ServedSamplers::check; and for
+  /// an address beyond this machine without a key, unless `without_key`
   Server(const gpu::OpenedModel& model, ServerOptions options, bool without_key = false);
   ~Server();
   Server(const Server&) = delete;
@@ -69,6 +71,8 @@ class Server {
   /// answers true; then lets what runs end, for at most the grace.
   /// @throw what the model or the device throws, when no single request has caused it
   void run(const std::function<bool()>& is_asked_to_stop);
+  /// Opens the file of the access log by its name again, if there is one. Any thread may call.
+  void reopen_access_log();
 
  private:
   class Work;

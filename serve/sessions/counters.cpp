@@ -77,6 +77,8 @@ std::string Counters::prometheus() const {
   line(text, "batch_lines_total", "counter", "Lines of /v1/batches that were answered.",
        batch_lines.load());
   line(text, "connections", "gauge", "Connections that are open.", connections.load());
+  line(text, "access_log_lines_lost_total", "counter",
+       "Lines that the file of the access log did not take.", log_lines_lost.load());
   line(text, "round_trips_total", "counter", "Trips of replicas from rung 1 to K and back.",
        round_trips.load());
   text += "# HELP tempera_seconds_total Seconds by part.\n# TYPE tempera_seconds_total counter\n";

@@ -31,6 +31,7 @@ struct Counters {
   std::atomic<std::uint64_t> round_trips{0};       ///< of replicas, rung 1 → K → 1
   std::atomic<std::uint64_t> connections{0};       ///< that are open now
   std::atomic<std::uint64_t> batch_lines{0};       ///< lines of /v1/batches that were answered
+  std::atomic<std::uint64_t> log_lines_lost{0};    ///< of the access log
   std::atomic<double> forward_seconds{0.0};
   std::atomic<double> draw_seconds{0.0};
   std::atomic<double> accept_seconds{0.0};

@@ -4,6 +4,7 @@
 #include <ctime>
 #include <new>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "base/error.hpp"
 #include "gpu/core/model/no_room.hpp"
@@ -65,6 +66,7 @@ void Generation::begin(gpu::Session& session) {
       counters_.prompt_tokens += request.prompt.size();
       if (entry_) entry_->pay(request.prompt.size());
     }
+    tell_facts();
     if (asked_.stream) open_stream();
     if (!asked_.generates)
       for (std::size_t index = 0; index < choices_.size(); ++index) score_or_end(index);
@@ -128,6 +130,7 @@ void Generation::give_up(unsigned status, const std::string& message) {
   is_over_ = true;
   if (is_of_client_) ++counters_.refused;
   leave_queue();
+  tell_facts();
   const std::string shown = identity_.without_paths(message);
   if (is_streaming_) {
     exchange_->write(error_event(status, shown));
@@ -194,6 +197,7 @@ void Generation::tokens_drawn(gpu::RequestId request, std::size_t sample,
     pay(choices_[index], choices_[index].drawn);
     if (!asked_.stream || asked_.logprobs || text.empty()) return;
     choices_[index].streamed += text.size();
+    tell_text(text);
     send_chunk({chunk_choice(index, std::string(text), nullptr)}, ordered_json::object());
   });
 }
@@ -289,7 +293,25 @@ void Generation::open_stream() {
   }
 }
 
+void Generation::tell_facts() {
+  AnswerFacts facts{name_.id};
+  for (const auto& request : requests_) facts.prompt_tokens += request.prompt.size();
+  for (const Choice& choice : choices_) {
+    facts.answer_tokens += choice.answer ? choice.answer->tokens.size() : choice.drawn;
+    facts.decode_tokens += choice.answer
+                               ? choice.answer->decode_tokens
+                               : std::max(choice.statistics.decode_tokens(), choice.drawn);
+  }
+  exchange_->tell(std::move(facts));
+}
+
+void Generation::tell_text(std::string_view text) {
+  if (text.empty() || std::exchange(has_told_text_, true)) return;
+  exchange_->tell_first_text();
+}
+
 void Generation::finish() {
+  tell_facts();
   if (asked_.stream) {
     if (asked_.include_usage) send_chunk(ordered_json::array(), {{"usage", usage()}});
     leave_queue();

@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "gpu/core/statistics/tempering_statistics.hpp"
@@ -129,6 +130,10 @@ class Generation final : public gpu::Listener, public std::enable_shared_from_th
   void send_chunk(nlohmann::ordered_json choices, nlohmann::ordered_json further);
   /// The event that ends a choice; that of the last one has the figures of all.
   void send_last_chunk(std::size_t index);
+  /// Tells the server's own records what the answer has taken so far, ...
+  void tell_facts();
+  /// ... and that some of its text is about to be sent.
+  void tell_text(std::string_view text);
   nlohmann::ordered_json frame(const char* object) const;
   nlohmann::ordered_json chunk_choice(std::size_t index, const std::string& text,
                                       const char* finish_reason) const;
@@ -175,6 +180,7 @@ class Generation final : public gpu::Listener, public std::enable_shared_from_th
   std::deque<std::size_t> to_score_;
   std::optional<gpu::RequestId> scoring_;  ///< the session's number of the first
   bool is_streaming_ = false;
+  bool has_told_text_ = false;
   bool is_over_ = false;
 };
 

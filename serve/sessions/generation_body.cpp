@@ -63,6 +63,7 @@ void Generation::send_last_chunk(std::size_t index) {
   const Choice& choice = choices_[index];
   // A sampler of whole records hands over all its text now; a tokenwise one what is left.
   const std::string text = choice.answer ? choice.answer->text.substr(choice.streamed) : "";
+  tell_text(text);
   ordered_json last =
       chunk_choice(index, text, choice.answer ? finish_reason(*choice.answer) : "length");
   last["logprobs"] = choice.logprobs;

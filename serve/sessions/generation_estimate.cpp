@@ -43,6 +43,7 @@ void Generation::answer_estimate(bool is_cut) {
   body["tempera"] = figures();
   body["tempera"]["estimate"] = found.to_json();
   leave_queue();
+  tell_facts();
   exchange_->respond(json_response(body));
   is_over_ = true;
 }
