@@ -186,6 +186,10 @@ class Server::Work {
 
   /// On the connections' thread, when a request is over.
   void note(const EndedRequest& ended) {
+    if (ended.facts && ended.is_sent && ended.status == 200) {
+      counters_.request_seconds.add(ended.whole);
+      if (ended.is_stream && ended.first_text) counters_.first_token_seconds.add(*ended.first_text);
+    }
     if (!log_) return;
     const auto client = options_.keys.find(ended.request.authorization);
     log_->write(access_line(ended,

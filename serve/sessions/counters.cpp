@@ -88,6 +88,10 @@ std::string Counters::prometheus() const {
         std::pair{"score", score_seconds.load()}})
     text += std::string("tempera_seconds_total{part=\"") + part + "\"} " + std::to_string(seconds) +
             "\n";
+  request_seconds.write(text, "tempera_request_seconds",
+                        "Seconds from a whole request to its whole answer.");
+  first_token_seconds.write(text, "tempera_first_token_seconds",
+                            "Seconds from a whole request to the first text of its stream.");
   const std::scoped_lock lock(mutex_);
   labelled(text, "local_moves_total", "Local moves by rung.", "rung", moves_);
   labelled(text, "swaps_total", "Swaps by edge.", "edge", swaps_);

@@ -11,6 +11,7 @@
 
 #include "gpu/session/sample_request.hpp"
 #include "serve/sessions/client_account.hpp"
+#include "serve/sessions/histogram.hpp"
 
 namespace tempera::serve {
 
@@ -37,6 +38,8 @@ struct Counters {
   std::atomic<double> accept_seconds{0.0};
   std::atomic<double> swap_seconds{0.0};
   std::atomic<double> score_seconds{0.0};
+  Histogram request_seconds;      ///< of requests that were answered whole
+  Histogram first_token_seconds;  ///< of streams, until their first text
 
   /// Adds an answer's acceptances, by rung and edge.
   void add(const gpu::Answer& answer);

@@ -1,4 +1,4 @@
-"""The access log: a line for each request, which makes no client wait."""
+"""The access log (a line for each request, which makes no client wait) and the histograms of /metrics, by Prometheus' own parser."""
 import datetime
 import json
 import resource
@@ -149,3 +149,39 @@ def test_a_log_that_cannot_be_opened_is_refused_by_one_line(tmp_path):
         done = subprocess.run([TEMPERA, "serve", "--model", MODEL, "--port", "0", "--access-log", str(name)], capture_output=True, text=True,
                               timeout=PATIENCE)
         assert done.returncode == 2 and done.stderr.count("\n") == 1 and str(name) in done.stderr, done.stderr
+
+
+def test_histograms_count_what_was_answered():
+    parser = pytest.importorskip("prometheus_client.parser", reason="prometheus_client is not installed")
+    running = Server()
+
+    def histogram(name):
+        families = {family.name: family for family in parser.text_string_to_metric_families(running.ask("/metrics")[1])}
+        family = families["tempera_" + name]
+        assert family.type == "histogram" and family.documentation
+        buckets = {sample.labels["le"]: sample.value for sample in family.samples if sample.name.endswith("_bucket")}
+        (count,) = [sample.value for sample in family.samples if sample.name.endswith("_count")]
+        (total,) = [sample.value for sample in family.samples if sample.name.endswith("_sum")]
+        bounds = [float(bound) for bound in buckets]
+        assert bounds == sorted(bounds) and list(buckets)[-1] == "+Inf"
+        counts = list(buckets.values())
+        assert counts == sorted(counts) and counts[-1] == count
+        # Each time is between the bounds of its bucket, so their sum is too.
+        each = [here - below for here, below in zip(counts, [0, *counts])]
+        assert sum(n * low for n, low in zip(each, [0, *bounds]) if n) <= total <= sum(n * high for n, high in zip(each, bounds) if n)
+        return count, total
+
+    try:
+        assert histogram("request_seconds") == histogram("first_token_seconds") == (0, 0)
+        for stream in (False, True, True, False, False):
+            connection = running.connection()
+            connection.request("POST", "/v1/completions", json.dumps({**BODY, "stream": stream}))
+            connection.getresponse().read()
+            connection.close()
+        assert running.ask("/v1/completions", {**BODY, "temperature": -1})[0] == 400
+        assert running.ask("/v1/models")[0] == 200
+        wait_until(lambda: histogram("request_seconds")[0] == 5)
+        count, first = histogram("first_token_seconds")
+        assert count == 2 and 0 < first <= histogram("request_seconds")[1]
+    finally:
+        running.stop()
