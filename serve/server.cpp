@@ -232,8 +232,9 @@ class Server::Work {
       return exchange->respond(model_named(without_escapes(request.path.substr(one_model.size()))));
     if (on("GET", "/metrics")) return exchange->respond(metrics());
     if (on("GET", "/tokenizer_info")) return exchange->respond(tokenizer_info());
-    if (on("POST", "/v1/completions")) return generate(exchange, false);
-    if (on("POST", "/v1/chat/completions")) return generate(exchange, true);
+    if (on("POST", "/v1/completions")) return generate(exchange, BodyForm::completion);
+    if (on("POST", "/v1/chat/completions")) return generate(exchange, BodyForm::chat);
+    if (on("POST", "/v1/responses")) return generate(exchange, BodyForm::response);
     if (on("POST", "/tokenize"))
       return later(exchange, [this](auto& body, auto text) { return tokenize(body, text); });
     if (on("POST", "/detokenize"))
@@ -243,12 +244,21 @@ class Server::Work {
   }
 
   static HttpResponse no_such_path(const std::string& path) {
-    for (const char* other : {"/v1/responses", "/v1/embeddings", "/v1/audio", "/v1/images",
-                              "/v1/moderations", "/v1/assistants", "/v1/threads"})
+    if (path.starts_with("/v1/responses/"))
+      return error_response(404,
+                            "this server keeps no responses: POST /v1/responses answers one,"
+                            " and what it says is all there is of it");
+    if (path == "/v1/embeddings" || path.starts_with("/v1/embeddings/"))
+      return error_response(404,
+                            "/v1/embeddings is not offered: this server samples texts from a"
+                            " model, and has no vectors for texts; ask a server of an embedding"
+                            " model");
+    for (const char* other :
+         {"/v1/audio", "/v1/images", "/v1/moderations", "/v1/assistants", "/v1/threads"})
       if (path == other || path.starts_with(std::string(other) + "/"))
         return error_response(404, std::string(other) +
-                                       " is not offered; use /v1/chat/completions or"
-                                       " /v1/completions");
+                                       " is not offered; use /v1/chat/completions,"
+                                       " /v1/responses or /v1/completions");
     return error_response(404, "there is no such path; GET /openapi.json lists them");
   }
 
@@ -422,7 +432,7 @@ class Server::Work {
     return wrong_request(identity_.without_paths(error.what()));
   }
 
-  void generate(const std::shared_ptr<Exchange>& exchange, bool is_chat) {
+  void generate(const std::shared_ptr<Exchange>& exchange, BodyForm form) {
     ++counters_.requests;
     if (is_stopping_) return refuse(exchange, error_response(503, shutting_down));
     const auto client = options_.keys.find(exchange->request().authorization);
@@ -435,8 +445,8 @@ class Server::Work {
     }
     if (intake_.post(
             exchange,
-            [this, exchange, is_chat, client, place](Leaving& leaving) {
-              prepare(exchange, is_chat, client, std::move(*place), leaving);
+            [this, exchange, form, client, place](Leaving& leaving) {
+              prepare(exchange, form, client, std::move(*place), leaving);
             },
             [this] { ++counters_.cancelled; }))
       return;
@@ -449,7 +459,7 @@ class Server::Work {
   }
 
   /// On the intake's thread: reads the body, encodes the prompts, and hands over to the session's.
-  void prepare(const std::shared_ptr<Exchange>& exchange, bool is_chat,
+  void prepare(const std::shared_ptr<Exchange>& exchange, BodyForm form,
                std::optional<std::size_t> client, std::unique_ptr<ClientPlace> place,
                Leaving& leaving) {
     // Before the answer: its client may ask again at once.
@@ -459,15 +469,15 @@ class Server::Work {
     };
     try {
       ResolvedGeneration resolved = resolve_generation(model_, identity_, exchange->request().body,
-                                                       is_chat, options_.generation);
+                                                       form, options_.generation);
       exchange->drop_body();
       const std::size_t choices = resolved.choices();
       auto entry = QueueEntry::take(counters_, choices, options_.most_choices);
       if (!entry) return refuse_now(error_response(429, "the queue is full; try again later"));
       if (place) entry->keep(std::move(place));
       const auto generation = std::make_shared<Generation>(
-          model_, identity_, counters_, std::move(resolved), GenerationName::fresh(is_chat),
-          exchange, std::move(entry), next_share(client));
+          model_, identity_, counters_, std::move(resolved), GenerationName::fresh(form), exchange,
+          std::move(entry), next_share(client));
       loop_.post([this, generation](gpu::Session& session) {
         generations_.insert(generation);
         generation->begin(session);

@@ -23,8 +23,11 @@ constexpr const char* no_memory =
 
 }  // namespace
 
-GenerationName GenerationName::fresh(bool is_chat) {
-  return {fresh_id(is_chat ? "chatcmpl-" : "cmpl-"), static_cast<std::int64_t>(std::time(nullptr))};
+GenerationName GenerationName::fresh(BodyForm form) {
+  const char* prefix = form == BodyForm::completion ? "cmpl-"
+                       : form == BodyForm::chat     ? "chatcmpl-"
+                                                    : "resp_";
+  return {fresh_id(prefix), static_cast<std::int64_t>(std::time(nullptr))};
 }
 
 Generation::Generation(const gpu::OpenedModel& model, const Identity& identity, Counters& counters,
@@ -133,7 +136,10 @@ void Generation::give_up(unsigned status, const std::string& message) {
   tell_facts();
   const std::string shown = identity_.without_paths(message);
   if (is_streaming_) {
-    exchange_->write(error_event(status, shown));
+    if (is_response())
+      fail_response(shown);
+    else
+      exchange_->write(error_event(status, shown));
     exchange_->end();
   } else {
     exchange_->respond(error_response(status, shown));
@@ -198,7 +204,7 @@ void Generation::tokens_drawn(gpu::RequestId request, std::size_t sample,
     if (!asked_.stream || asked_.logprobs || text.empty()) return;
     choices_[index].streamed += text.size();
     tell_text(text);
-    send_chunk({chunk_choice(index, std::string(text), nullptr)}, ordered_json::object());
+    send_text(index, std::string(text));
   });
 }
 
@@ -279,8 +285,9 @@ void Generation::open_stream() {
   exchange_->begin_stream(200, "text/event-stream");
   // The first comment: the client knows before the first pass that its request is taken.
   exchange_->write(": accepted\n\n");
+  if (is_response()) return open_response();
   for (std::size_t index = 0; index < choices_.size(); ++index) {
-    if (asked_.is_chat) {
+    if (is_chat()) {
       ordered_json choice{{"index", index},
                           {"delta", {{"role", "assistant"}, {"content", ""}}},
                           {"logprobs", nullptr},
@@ -302,7 +309,7 @@ void Generation::tell_facts() {
                                ? choice.answer->decode_tokens
                                : std::max(choice.statistics.decode_tokens(), choice.drawn);
   }
-  exchange_->tell(std::move(facts));
+  exchange_->tell(facts);
 }
 
 void Generation::tell_text(std::string_view text) {
@@ -312,13 +319,15 @@ void Generation::tell_text(std::string_view text) {
 
 void Generation::finish() {
   tell_facts();
-  if (asked_.stream) {
+  if (is_response()) {
+    finish_response();
+  } else if (asked_.stream) {
     if (asked_.include_usage) send_chunk(ordered_json::array(), {{"usage", usage()}});
     leave_queue();
     exchange_->write("data: [DONE]\n\n");
     exchange_->end();
   } else {
-    ordered_json body = frame(asked_.is_chat ? "chat.completion" : "text_completion");
+    ordered_json body = frame(is_chat() ? "chat.completion" : "text_completion");
     body["choices"] = ordered_json::array();
     for (std::size_t index = 0; index < choices_.size(); ++index)
       body["choices"].push_back(whole_choice(index));

@@ -45,7 +45,7 @@ struct GenerationName {
   std::int64_t created = 0;  ///< seconds since 1970
 
   /// One that nobody has had, and now.
-  static GenerationName fresh(bool is_chat);
+  static GenerationName fresh(BodyForm form);
 };
 
 /// One request for completions on its way: submits a request to the session for each prompt, hears
@@ -126,14 +126,28 @@ class Generation final : public gpu::Listener, public std::enable_shared_from_th
   void answer_estimate(bool is_cut);
   /// The answer is about to be sent, or nobody waits for it: others may take its place.
   void leave_queue();
+  /// Text of a choice that was drawn, as a part of its stream.
+  void send_text(std::size_t index, const std::string& text);
   /// One event of a stream, with the fields that all chunks share.
-  void send_chunk(nlohmann::ordered_json choices, nlohmann::ordered_json further);
+  void send_chunk(nlohmann::ordered_json choices, const nlohmann::ordered_json& further);
   /// The event that ends a choice; that of the last one has the figures of all.
   void send_last_chunk(std::size_t index);
   /// Tells the server's own records what the answer has taken so far, ...
   void tell_facts();
   /// ... and that some of its text is about to be sent.
   void tell_text(std::string_view text);
+  /// The same three for a response, whose events have names and numbers.
+  void open_response();
+  void send_event(const std::string& name, const nlohmann::ordered_json& fields);
+  void end_response_text();
+  void finish_response();
+  void fail_response(const std::string& message);
+  nlohmann::ordered_json response_part(const std::string& text) const;
+  nlohmann::ordered_json response_message(const char* status, bool has_text) const;
+  /// The "response" object. status: "in_progress", "completed", "incomplete" or "failed".
+  nlohmann::ordered_json response_body(const char* status) const;
+  bool is_response() const { return asked_.form == BodyForm::response; }
+  bool is_chat() const { return asked_.form == BodyForm::chat; }
   nlohmann::ordered_json frame(const char* object) const;
   nlohmann::ordered_json chunk_choice(std::size_t index, const std::string& text,
                                       const char* finish_reason) const;
@@ -181,6 +195,7 @@ class Generation final : public gpu::Listener, public std::enable_shared_from_th
   std::optional<gpu::RequestId> scoring_;  ///< the session's number of the first
   bool is_streaming_ = false;
   bool has_told_text_ = false;
+  std::size_t events_sent_ = 0;  ///< of a response
   bool is_over_ = false;
 };
 
