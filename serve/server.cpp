@@ -16,8 +16,9 @@
 #include "gpu/session/cache_memory.hpp"
 #include "serve/batches/batch_paths.hpp"
 #include "serve/batches/batches.hpp"
+#include "serve/http/line_log.hpp"
 #include "serve/page/page.hpp"
-#include "serve/protocol/api_key.hpp"
+#include "serve/protocol/access_line.hpp"
 #include "serve/protocol/error_body.hpp"
 #include "serve/protocol/json_response.hpp"
 #include "serve/protocol/neutral_fields.hpp"
@@ -25,6 +26,7 @@
 #include "serve/protocol/page_rules.hpp"
 #include "serve/protocol/public_paths.hpp"
 #include "serve/protocol/request_body.hpp"
+#include "serve/sessions/client_account.hpp"
 #include "serve/sessions/engine_loop.hpp"
 #include "serve/sessions/generation.hpp"
 #include "serve/sessions/intake.hpp"
@@ -59,13 +61,17 @@ class Server::Work {
   Work(const gpu::OpenedModel& model, ServerOptions options)
       : model_(model),
         options_(bounded(std::move(options))),
-        pages_(options_.allowed_origins, options_.api_key.has_value(), options_.host),
+        pages_(options_.allowed_origins, !options_.keys.empty(), options_.host),
         identity_{options_.model_name, arithmetic_name(model), {}, hidden_paths_of(options_)},
         session_(model, options_.session),
         loop_(
             session_, [this] { return after_turn(); }, [this] { free_memory(); }),
+        log_(options_.access_log ? std::make_unique<LineLog>(*options_.access_log) : nullptr),
         http_(options_.host, options_.port, handlers(), limits_of(options_)),
         intake_({.jobs = options_.most_choices + IntakeLimits{}.threads}) {
+    for (std::size_t client = 0; client < options_.keys.size(); ++client)
+      accounts_.push_back(std::make_shared<ClientAccount>(options_.keys[client].limits,
+                                                          std::chrono::steady_clock::now()));
     counters_.cache_limit = options_.session.cache_memory;
     if (!options_.model_digest.empty()) identity_.digest = options_.model_digest;
     // Two states of one repository differ in this; twelve digits are enough for a commit of Git.
@@ -89,6 +95,9 @@ class Server::Work {
   }
 
   std::uint16_t port() const { return http_.port(); }
+  void reopen_access_log() {
+    if (log_) log_->reopen();
+  }
 
   void run(const std::function<bool()>& is_asked_to_stop) {
     http_.every(std::chrono::milliseconds(100), [&, stopping = false]() mutable {
@@ -171,7 +180,21 @@ class Server::Work {
     return {[this](const std::shared_ptr<Exchange>& exchange) { handle(exchange); },
             [](unsigned status, const std::string& what) { return error_response(status, what); },
             [this](const HttpRequest& request) { return refusal(request); },
-            [](unsigned status, const std::string& what) { return error_event(status, what); }};
+            [](unsigned status, const std::string& what) { return error_event(status, what); },
+            [this](const EndedRequest& ended) { note(ended); }};
+  }
+
+  /// On the connections' thread, when a request is over.
+  void note(const EndedRequest& ended) {
+    if (ended.facts && ended.is_sent && ended.status == 200) {
+      counters_.request_seconds.add(ended.whole);
+      if (ended.is_stream && ended.first_text) counters_.first_token_seconds.add(*ended.first_text);
+    }
+    if (!log_) return;
+    const auto client = options_.keys.find(ended.request.authorization);
+    log_->write(access_line(ended,
+                            client ? std::optional(options_.keys[*client].name) : std::nullopt,
+                            std::chrono::system_clock::now()));
   }
 
   /// Why a request is refused by its header alone, or nothing.
@@ -179,14 +202,12 @@ class Server::Work {
     if (auto refusal = pages_.refusal(request)) return refusal;
     if (is_public(request.path) || pages_.is_question(request) || has_key(request))
       return std::nullopt;
-    HttpResponse refusal = error_response(401, "give the server's key as a bearer token");
+    HttpResponse refusal = error_response(401, "give a key of this server as a bearer token");
     pages_.show(request, refusal);
     return refusal;
   }
   bool has_key(const HttpRequest& request) const {
-    if (!options_.api_key) return true;
-    const auto given = bearer_token(request.authorization);
-    return given && is_same_key(*given, std::string_view(*options_.api_key));
+    return options_.keys.empty() || options_.keys.find(request.authorization).has_value();
   }
 
   void handle(const std::shared_ptr<Exchange>& exchange) {
@@ -211,8 +232,9 @@ class Server::Work {
       return exchange->respond(model_named(without_escapes(request.path.substr(one_model.size()))));
     if (on("GET", "/metrics")) return exchange->respond(metrics());
     if (on("GET", "/tokenizer_info")) return exchange->respond(tokenizer_info());
-    if (on("POST", "/v1/completions")) return generate(exchange, false);
-    if (on("POST", "/v1/chat/completions")) return generate(exchange, true);
+    if (on("POST", "/v1/completions")) return generate(exchange, BodyForm::completion);
+    if (on("POST", "/v1/chat/completions")) return generate(exchange, BodyForm::chat);
+    if (on("POST", "/v1/responses")) return generate(exchange, BodyForm::response);
     if (on("POST", "/tokenize"))
       return later(exchange, [this](auto& body, auto text) { return tokenize(body, text); });
     if (on("POST", "/detokenize"))
@@ -222,12 +244,21 @@ class Server::Work {
   }
 
   static HttpResponse no_such_path(const std::string& path) {
-    for (const char* other : {"/v1/responses", "/v1/embeddings", "/v1/audio", "/v1/images",
-                              "/v1/moderations", "/v1/assistants", "/v1/threads"})
+    if (path.starts_with("/v1/responses/"))
+      return error_response(404,
+                            "this server keeps no responses: POST /v1/responses answers one,"
+                            " and what it says is all there is of it");
+    if (path == "/v1/embeddings" || path.starts_with("/v1/embeddings/"))
+      return error_response(404,
+                            "/v1/embeddings is not offered: this server samples texts from a"
+                            " model, and has no vectors for texts; ask a server of an embedding"
+                            " model");
+    for (const char* other :
+         {"/v1/audio", "/v1/images", "/v1/moderations", "/v1/assistants", "/v1/threads"})
       if (path == other || path.starts_with(std::string(other) + "/"))
         return error_response(404, std::string(other) +
-                                       " is not offered; use /v1/chat/completions or"
-                                       " /v1/completions");
+                                       " is not offered; use /v1/chat/completions,"
+                                       " /v1/responses or /v1/completions");
     return error_response(404, "there is no such path; GET /openapi.json lists them");
   }
 
@@ -261,6 +292,7 @@ class Server::Work {
 
   HttpResponse metrics() {
     counters_.connections = http_.connections();
+    if (log_) counters_.log_lines_lost = log_->lost();
     HttpResponse response;
     response.content_type = "text/plain; version=0.0.4; charset=utf-8";
     response.body = counters_.prometheus();
@@ -349,6 +381,14 @@ class Server::Work {
       return exchange->respond(
           error_response(404, "this server draws shard " + options_.shard.text() +
                                   " of the batches of another one; ask that of shard 1"));
+    const HttpRequest& asked = exchange->request();
+    if (const auto client = options_.keys.find(asked.authorization);
+        client && options_.keys[*client].limits.any() && asked.method == "POST" &&
+        asked.path == "/v1/batches")
+      return exchange->respond(error_response(
+          403,
+          "this key has limits, and a batch would be held to none; ask for the answers one by"
+          " one, or with a key that has no limits"));
     on_intake(exchange, [this](const HttpRequest& request) {
       HttpResponse response;
       try {
@@ -392,14 +432,26 @@ class Server::Work {
     return wrong_request(identity_.without_paths(error.what()));
   }
 
-  void generate(const std::shared_ptr<Exchange>& exchange, bool is_chat) {
+  void generate(const std::shared_ptr<Exchange>& exchange, BodyForm form) {
     ++counters_.requests;
     if (is_stopping_) return refuse(exchange, error_response(503, shutting_down));
-    if (!intake_.post(
+    const auto client = options_.keys.find(exchange->request().authorization);
+    // Shared, because a job of the intake is copied; prepare() takes what is in it.
+    const auto place = std::make_shared<std::unique_ptr<ClientPlace>>();
+    if (client) {
+      ClientAccount::Refusal refusal;
+      *place = accounts_[*client]->begin(std::chrono::steady_clock::now(), refusal);
+      if (!*place) return refuse(exchange, too_many_requests(refusal.message, refusal.retry_after));
+    }
+    if (intake_.post(
             exchange,
-            [this, exchange, is_chat](Leaving& leaving) { prepare(exchange, is_chat, leaving); },
+            [this, exchange, form, client, place](Leaving& leaving) {
+              prepare(exchange, form, client, std::move(*place), leaving);
+            },
             [this] { ++counters_.cancelled; }))
-      refuse(exchange, error_response(429, "too many requests wait; try again later"));
+      return;
+    place->reset();
+    refuse(exchange, error_response(429, "too many requests wait; try again later"));
   }
   void refuse(const std::shared_ptr<Exchange>& exchange, HttpResponse response) {
     ++counters_.refused;
@@ -407,18 +459,25 @@ class Server::Work {
   }
 
   /// On the intake's thread: reads the body, encodes the prompts, and hands over to the session's.
-  void prepare(const std::shared_ptr<Exchange>& exchange, bool is_chat, Leaving& leaving) {
+  void prepare(const std::shared_ptr<Exchange>& exchange, BodyForm form,
+               std::optional<std::size_t> client, std::unique_ptr<ClientPlace> place,
+               Leaving& leaving) {
+    // Before the answer: its client may ask again at once.
+    const auto refuse_now = [&](HttpResponse response) {
+      place.reset();
+      refuse(exchange, std::move(response));
+    };
     try {
       ResolvedGeneration resolved = resolve_generation(model_, identity_, exchange->request().body,
-                                                       is_chat, options_.generation);
+                                                       form, options_.generation);
       exchange->drop_body();
       const std::size_t choices = resolved.choices();
       auto entry = QueueEntry::take(counters_, choices, options_.most_choices);
-      if (!entry)
-        return refuse(exchange, error_response(429, "the queue is full; try again later"));
+      if (!entry) return refuse_now(error_response(429, "the queue is full; try again later"));
+      if (place) entry->keep(std::move(place));
       const auto generation = std::make_shared<Generation>(
-          model_, identity_, counters_, std::move(resolved), GenerationName::fresh(is_chat),
-          exchange, std::move(entry), next_share());
+          model_, identity_, counters_, std::move(resolved), GenerationName::fresh(form), exchange,
+          std::move(entry), next_share(client));
       loop_.post([this, generation](gpu::Session& session) {
         generations_.insert(generation);
         generation->begin(session);
@@ -429,20 +488,20 @@ class Server::Work {
         });
       });
     } catch (const OtherModel& error) {
-      refuse(exchange, error_response(404, error.what(), "model"));
+      refuse_now(error_response(404, error.what(), "model"));
     } catch (const BadInput& error) {
-      refuse(exchange, bad_input(error));
+      refuse_now(bad_input(error));
     } catch (const std::exception& error) {
-      refuse(exchange, error_response(500, identity_.without_paths(error.what())));
+      refuse_now(error_response(500, identity_.without_paths(error.what())));
     }
   }
 
-  /// The share of a new request. Its client is whoever has the server's key, and else its
+  /// The share of a new request. Its client is whoever has the key, and without keys its
   /// connection, which has no other request.
-  gpu::Share next_share() {
-    constexpr std::uint64_t key = batches_share.client + 1;
-    const std::uint64_t number = key + ++requests_so_far_;
-    return {options_.api_key ? key : number, number};
+  gpu::Share next_share(std::optional<std::size_t> client) {
+    constexpr std::uint64_t first = batches_share.client + 1;
+    const std::uint64_t number = first + ++requests_so_far_;
+    return {client ? first + *client : number, number};
   }
 
   /// On the session's thread, after each pass.
@@ -482,11 +541,13 @@ class Server::Work {
   Counters counters_;
   std::atomic<bool> is_stopping_{false};
   std::atomic<std::uint64_t> requests_so_far_{0};
+  std::vector<std::shared_ptr<ClientAccount>> accounts_;  ///< by client
   std::mutex batch_requests_;
   gpu::Session session_;
   std::set<std::shared_ptr<Generation>> generations_;  ///< the session's thread's own
   std::unique_ptr<Batches> batches_;
   EngineLoop loop_;
+  std::unique_ptr<LineLog> log_;
   // The connections end last: the others hold exchanges.
   HttpServer http_;
   Intake intake_;
@@ -498,7 +559,7 @@ gpu::SessionOptions with_cache_limit(gpu::SessionOptions options) {
 }
 
 Server::Server(const gpu::OpenedModel& model, ServerOptions options, bool without_key) {
-  if (!options.api_key && !without_key && !is_loopback(options.host))
+  if (options.keys.empty() && !without_key && !is_loopback(options.host))
     throw BadInput("--host " + options.host, "others than this machine could use the model",
                    "give --api-key-file FILE, or --without-key to let everybody in");
   work_ = std::make_unique<Work>(model, std::move(options));
@@ -506,6 +567,7 @@ Server::Server(const gpu::OpenedModel& model, ServerOptions options, bool withou
 Server::~Server() = default;
 
 std::uint16_t Server::port() const { return work_->port(); }
+void Server::reopen_access_log() { work_->reopen_access_log(); }
 void Server::run(const std::function<bool()>& is_asked_to_stop) { work_->run(is_asked_to_stop); }
 
 }  // namespace tempera::serve

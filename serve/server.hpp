@@ -13,6 +13,7 @@
 #include "gpu/session/session_options.hpp"
 #include "runs/shard.hpp"
 #include "serve/http/http_server.hpp"
+#include "serve/protocol/client_keys.hpp"
 #include "serve/protocol/generation_request.hpp"
 
 namespace tempera::serve {
@@ -20,8 +21,8 @@ namespace tempera::serve {
 /// Where and how the server listens, and what it lets clients take.
 struct ServerOptions {
   std::string host = "127.0.0.1";
-  std::uint16_t port = 8080;           ///< 0: any free one
-  std::optional<std::string> api_key;  ///< what clients send as "Authorization: Bearer KEY"
+  std::uint16_t port = 8080;  ///< 0: any free one
+  ClientKeys keys;            ///< that clients send as "Authorization: Bearer KEY"
   /// Origins of other web pages that may use the server, as PageRules has them.
   std::vector<std::string> allowed_origins;
   std::string model_name;           ///< under which the model is offered
@@ -38,7 +39,9 @@ struct ServerOptions {
   /// Which of the servers that share this folder it is; clients ask that of shard 1 for batches.
   gpu::Shard shard{1, 1};
   std::string model_digest;  ///< gpu::model_digest
-  std::string revision;      ///< the commit of a model of the Hugging Face Hub
+  /// Where a line of JSON is written for each request; "-": stdout.
+  std::optional<std::string> access_log;
+  std::string revision;  ///< the commit of a model of the Hugging Face Hub
 };
 
 /// The options of a server's session: where no memory for caches is given, half of what is free now
@@ -56,8 +59,8 @@ gpu::SessionOptions with_cache_limit(gpu::SessionOptions options);
 class Server {
  public:
   /// Binds the address. The model must outlive the server.
-  /// @throw BadInput as HttpServer, PageRules, Batches and ServedSamplers::check; and for an
-  /// address beyond this machine without a key, unless `without_key`
+  /// @throw BadInput as HttpServer, PageRules, LineLog, Batches and ServedSamplers::check; and for
+  /// an address beyond this machine without a key, unless `without_key`
   Server(const gpu::OpenedModel& model, ServerOptions options, bool without_key = false);
   ~Server();
   Server(const Server&) = delete;
@@ -68,6 +71,8 @@ class Server {
   /// answers true; then lets what runs end, for at most the grace.
   /// @throw what the model or the device throws, when no single request has caused it
   void run(const std::function<bool()>& is_asked_to_stop);
+  /// Opens the file of the access log by its name again, if there is one. Any thread may call.
+  void reopen_access_log();
 
  private:
   class Work;

@@ -1,6 +1,6 @@
 #include <sys/resource.h>
 
-#include <algorithm>
+#include <atomic>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
@@ -43,6 +43,7 @@ struct ServeOptions {
   std::size_t port = 8080;
   std::size_t grace = 30;
   std::size_t longest = 0;
+  std::string access_log;
   std::string batch_folder;
   std::string shard;
   std::string packed_weights;
@@ -58,15 +59,10 @@ void raise_limit_of_open_files() {
   ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-std::string key_in(const std::string& file) {
-  std::string key = read_text_file(file);
-  while (!key.empty() && (key.back() == '\n' || key.back() == '\r')) key.pop_back();
-  if (key.empty() || std::any_of(key.begin(), key.end(), [](unsigned char c) { return c <= ' '; }))
-    throw BadInput(file, "it holds no key", "write one word into it");
-  return key;
-}
+/// The most bytes of a file of keys.
+constexpr std::size_t largest_key_file = std::size_t{1} << 20;
 
-/// Says so if others than the file's owner may read the key.
+/// Says so if others than the file's owner may read a key.
 void warn_of_open_key(const std::string& file) {
   namespace fs = std::filesystem;
   constexpr fs::perms of_others = fs::perms::group_read | fs::perms::others_read;
@@ -74,6 +70,16 @@ void warn_of_open_key(const std::string& file) {
   if ((fs::status(file, error).permissions() & of_others) != fs::perms::none && !error)
     std::fprintf(stderr, "%s: other users of this machine may read the key; chmod 600 keeps it\n",
                  file.c_str());
+}
+
+std::atomic<bool> has_hung_up{false};
+
+/// From now on SIGHUP ends no server: it asks that files be opened again.
+void note_hangups() {
+  struct sigaction action {};
+  action.sa_handler = [](int) { has_hung_up = true; };
+  action.sa_flags = SA_RESTART;
+  ::sigaction(SIGHUP, &action, nullptr);
 }
 
 /// An address as a URL has it: one of IPv6 in brackets.
@@ -92,7 +98,9 @@ void run_serve(ServeOptions options) {
   const gpu::OpenedModel model =
       open_model(options.model, options.arithmetic, options.rope_factors,
                  packed_weights(options.packed_weights, !options.shard.empty()));
-  if (!options.key_file.empty()) options.server.api_key = key_in(options.key_file);
+  if (!options.key_file.empty())
+    options.server.keys = serve::ClientKeys::read(
+        read_text_file(options.key_file, "", largest_key_file), options.key_file);
   if (const auto snapshot = gpu::find_snapshot(options.model)) {
     options.server.revision = snapshot->commit;
     if (options.server.model_name.empty()) options.server.model_name = snapshot->name.repository;
@@ -123,13 +131,20 @@ void run_serve(ServeOptions options) {
   std::signal(SIGXFSZ, SIG_IGN);
   end_on_interrupt("");
   const NotedInterrupts noted;
+  if (!options.access_log.empty()) {
+    options.server.access_log = options.access_log;
+    note_hangups();
+  }
   serve::Server server(model, options.server, options.without_key);
   std::fprintf(stderr, "tempera serves %s on http://%s:%u (a page to watch runs on: /)\n",
                options.server.model_name.c_str(), host_of_url(options.server.host).c_str(),
                server.port());
-  if (!options.key_file.empty()) warn_of_open_key(options.key_file);
+  if (options.server.keys.shows_a_key()) warn_of_open_key(options.key_file);
   // A server ends by being stopped: its exit code is then 0, which supervisors take for success.
-  server.run([] { return NotedInterrupts::any(); });
+  server.run([&] {
+    if (has_hung_up.exchange(false)) server.reopen_access_log();
+    return NotedInterrupts::any();
+  });
 }
 
 }  // namespace
@@ -148,8 +163,13 @@ void add_serve(CLI::App& app) {
            "IP address to listen on (default: " + options->server.host + ", this machine alone)");
   add_whole_number(*command, "--port", options->port, {0, 65535},
                    "Port to listen on; 0: any free one" + default_text(options->port));
-  add_text(*command, "--api-key-file", options->key_file, "FILE",
-           "File with the key that clients must send as a bearer token");
+  add_text(
+      *command, "--api-key-file", options->key_file, "FILE",
+      "File with the key that clients must send as a bearer token, or a line NAME KEY for each "
+      "client; limits follow the key, such as requests=4 tokens-per-minute=60000");
+  add_text(*command, "--access-log", options->access_log, "FILE",
+           "File that gets a line of JSON for each request, without what was asked; -: stdout; "
+           "opened again at SIGHUP");
   command->add_flag("--without-key", options->without_key,
                     "Serve addresses beyond this machine without a key");
   add_texts(

@@ -218,18 +218,19 @@ bool BatchRun::advance(gpu::Session& session, std::size_t window) {
 void BatchRun::begin(gpu::Session& session, std::size_t number) {
   const auto line = std::make_shared<Line>(*this, number);
   under_way_[number] = line;
-  const bool is_chat = batch_.endpoint == "/v1/chat/completions";
+  const BodyForm form =
+      batch_.endpoint == "/v1/chat/completions" ? BodyForm::chat : BodyForm::completion;
   try {
     const BatchLine asked = read_batch_line(lines_[number], batch_.endpoint);
     ResolvedGeneration resolved =
-        resolve_generation(makings_.model, makings_.identity, asked.body, is_chat, makings_.limits,
+        resolve_generation(makings_.model, makings_.identity, asked.body, form, makings_.limits,
                            seed_of_line(seed_, number));
     if (resolved.asked.stream) throw BadInput("stream", "a batch has no stream", "leave it out");
     const std::string id = id_of(number);
     line->generation = std::make_shared<Generation>(
         makings_.model, makings_.identity, makings_.counters, std::move(resolved),
-        GenerationName{(is_chat ? "chatcmpl-" : "cmpl-") + id, batch_.created}, line, nullptr,
-        batches_share);
+        GenerationName{(form == BodyForm::chat ? "chatcmpl-" : "cmpl-") + id, batch_.created}, line,
+        nullptr, batches_share);
     choices_ += line->generation->choices();
     const auto kept = kept_.find(number);
     line->is_resumed = kept != kept_.end();

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -12,6 +15,7 @@ namespace tempera::serve {
 
 /// A request as it came in, whole.
 struct HttpRequest {
+  std::string id;                ///< by which its answer and the access log name it
   std::string method;            ///< "GET", "POST", …
   std::string path;              ///< of the target, up to its '?'
   std::string query;             ///< the target after its '?'
@@ -32,6 +36,27 @@ struct HttpResponse {
   std::vector<std::pair<std::string, std::string>> headers;  ///< further ones
 };
 
+/// The tokens that an answer to a request for text took.
+struct AnswerFacts {
+  std::string id;  ///< of the answer
+  std::size_t prompt_tokens = 0;
+  std::size_t answer_tokens = 0;
+  std::uint64_t decode_tokens = 0;  ///< that were drawn, also for proposals
+};
+
+/// A request whose answer is out, or whose client has left.
+struct EndedRequest {
+  const HttpRequest& request;  ///< without its body; only its id where a request could not be read
+  unsigned status = 0;         ///< of the answer; 0 if none was made
+  bool is_sent = false;        ///< whole
+  bool is_stream = false;
+  /// From when it had come in whole until its first text was made, if it was, ...
+  std::optional<std::chrono::duration<double>> first_text = std::nullopt;
+  /// ... and until the end.
+  std::chrono::duration<double> whole{};
+  std::optional<AnswerFacts> facts = std::nullopt;
+};
+
 /// One request and the way back to its client. Its functions may be called from any thread and in
 /// any state of the connection: what is sent to a client that has left is dropped.
 ///
@@ -50,6 +75,11 @@ class Exchange {
   virtual void begin_stream(unsigned status, std::string content_type) = 0;
   virtual void write(std::string part) = 0;
   virtual void end() = 0;
+
+  /// Tells what the answer has taken so far, for the server's own records, before its last part.
+  virtual void tell(const AnswerFacts& /*facts*/) {}
+  /// The first text that was drawn is about to be written.
+  virtual void tell_first_text() {}
 
   /// Lets the browser show the answer to pages of the request's origin: the answer names it.
   /// @pre neither respond() nor begin_stream() has been called
@@ -72,6 +102,8 @@ struct HttpHandlers {
   std::function<std::optional<HttpResponse>(const HttpRequest&)> admit = {};
   /// The last part of a stream that the server itself ends; without this function it just ends.
   std::function<std::string(unsigned status, const std::string& message)> last_part = {};
+  /// Called for every request that is over, on the server's thread; must not block.
+  std::function<void(const EndedRequest&)> ended = {};
 };
 
 }  // namespace tempera::serve

@@ -21,6 +21,7 @@
 #include <ctime>
 #include <deque>
 #include <optional>
+#include <random>
 #include <set>
 #include <sstream>
 #include <string_view>
@@ -61,6 +62,12 @@ class HttpServer::OpenConnection {
 
 /// What all connections share.
 struct HttpServer::Shared {
+  Shared(asio::io_context& context, HttpHandlers own_handlers, HttpLimits own_limits)
+      : io(context),
+        handlers(std::move(own_handlers)),
+        limits(std::move(own_limits)),
+        held(limits.held_bytes) {}
+
   asio::io_context& io;
   HttpHandlers handlers;
   HttpLimits limits;
@@ -68,11 +75,26 @@ struct HttpServer::Shared {
   std::atomic<std::size_t> connections{0};
   bool is_stopping = false;
   std::set<OpenConnection*> open;
+  /// The beginning of the names of requests, which no two servers share.
+  std::string name = drawn_name();
+  std::uint64_t requests = 0;
+
+  std::string next_id() { return "req-" + name + "-" + std::to_string(++requests); }
+
+ private:
+  static std::string drawn_name() {
+    std::random_device source;
+    char text[24];
+    std::snprintf(text, sizeof text, "%08x%08x", static_cast<unsigned>(source()),
+                  static_cast<unsigned>(source()));
+    return text;
+  }
 };
 
 namespace {
 
 using Shared = HttpServer::Shared;
+using Clock = std::chrono::steady_clock;
 
 /// The answer of one request on its way out. Only the server's thread touches it; the functions of
 /// Exchange post to that thread.
@@ -124,6 +146,14 @@ class Answer final : public Exchange, public std::enable_shared_from_this<Answer
       self.changed_.cancel();
     });
   }
+  void tell(const AnswerFacts& facts) override {
+    post([facts](Answer& self) { self.facts_ = facts; });
+  }
+  void tell_first_text() override {
+    post([now = Clock::now()](Answer& self) {
+      if (!self.first_text_) self.first_text_ = now - self.came_;
+    });
+  }
   void show_to_origin() override {
     post([](Answer& self) { self.is_shown_to_origin_ = true; });
   }
@@ -158,6 +188,16 @@ class Answer final : public Exchange, public std::enable_shared_from_this<Answer
     if (is_whole_ || is_ended_) return;
     if (shared_->handlers.last_part) write(shared_->handlers.last_part(503, why));
     end();
+  }
+
+  EndedRequest ended() const {
+    const std::chrono::duration<double> whole = Clock::now() - came_;
+    EndedRequest record{
+        request_, head_ ? head_->status : 0U, is_sent_, head_ && !is_whole_, first_text_, whole,
+        facts_};
+    // An answer that is sent at once has its text at its end.
+    if (facts_ && is_whole_ && is_sent_ && head_->status == 200) record.first_text = whole;
+    return record;
   }
 
   /// Waits until something is to be sent or the client has left.
@@ -197,6 +237,9 @@ class Answer final : public Exchange, public std::enable_shared_from_this<Answer
   HttpRequest request_;
   HeldBodies::Share share_;
   asio::steady_timer changed_;  // never expires; cancelled to wake who waits
+  const Clock::time_point came_ = Clock::now();
+  std::optional<AnswerFacts> facts_;
+  std::optional<std::chrono::duration<double>> first_text_;
   std::optional<HttpResponse> head_;
   bool is_whole_ = false;
   bool is_shown_to_origin_ = false;
@@ -226,11 +269,13 @@ std::string http_date() {
 }
 
 /// The head of an answer as far as its handler decides it.
-http::response<http::empty_body> head_of(const HttpResponse& answer, unsigned version) {
+http::response<http::empty_body> head_of(const HttpResponse& answer, const std::string& request_id,
+                                         unsigned version) {
   http::response<http::empty_body> response{http::status::ok, version};
   response.result(answer.status);
   response.set(http::field::date, http_date());
   response.set(http::field::content_type, answer.content_type);
+  response.set("X-Request-Id", request_id);
   for (const auto& [name, value] : answer.headers) response.set(name, value);
   return response;
 }
@@ -301,13 +346,17 @@ class Connection final : public HttpServer::OpenConnection,
   asio::awaitable<bool> serve_request() {
     stream_.expires_after(shared_->limits.request);
     auto incoming = co_await reader_.read_head();
-    if (!incoming) co_return co_await refuse();
+    if (!incoming) {
+      HttpRequest nothing;
+      co_return co_await refuse(nothing);
+    }
+    incoming->asked.id = shared_->next_id();
     HeldBodies::Share share(shared_->held);
     const auto& admit = shared_->handlers.admit;
     auto refusal = admit ? admit(incoming->asked) : std::nullopt;
     const bool is_body_left = refusal && reader_.has_body();
     if (!refusal && !co_await reader_.read_body(incoming->asked, share))
-      co_return co_await refuse();
+      co_return co_await refuse(incoming->asked);
     const bool goes_on = incoming->keeps_alive && !shared_->is_stopping && !is_body_left;
     version_ = incoming->version;
     answer_ = std::make_shared<Answer>(shared_, std::move(incoming->asked), std::move(share));
@@ -319,6 +368,7 @@ class Connection final : public HttpServer::OpenConnection,
       shared_->handlers.handle(answer_);
     const bool is_kept = co_await send(*answer_, goes_on, incoming->is_head);
     if (!answer_->is_sent()) answer_->leave();
+    if (shared_->handlers.ended) shared_->handlers.ended(answer_->ended());
     answer_->close();
     answer_.reset();
     stop_watching();
@@ -406,7 +456,7 @@ class Connection final : public HttpServer::OpenConnection,
     co_await answer.changed();
     if (answer.has_left() || !answer.head()) co_return false;
     const HttpResponse& head = *answer.head();
-    http::response<http::empty_body> response = head_of(head, version_);
+    http::response<http::empty_body> response = head_of(head, answer.request().id, version_);
     if (answer.is_shown_to_origin()) {
       response.set(http::field::access_control_allow_origin, answer.request().origin);
       response.set(http::field::vary, "Origin");
@@ -449,15 +499,17 @@ class Connection final : public HttpServer::OpenConnection,
 
   /// Answers what is not a request, if the client still listens. Returns false: the connection
   /// ends.
-  asio::awaitable<bool> refuse() {
+  asio::awaitable<bool> refuse(HttpRequest& request) {
     const NoRequest& no_request = reader_.no_request();
     if (no_request.status == 0) co_return false;
+    if (request.id.empty()) request.id = shared_->next_id();
     const HttpResponse refusal = shared_->handlers.refuse(no_request.status, no_request.message);
-    http::response<http::empty_body> response = head_of(refusal, 11);
+    http::response<http::empty_body> response = head_of(refusal, request.id, 11);
     response.keep_alive(false);
     response.content_length(refusal.body.size());
     const std::string text = head_text(response) + refusal.body;
     const bool is_sent = co_await write(text);
+    if (shared_->handlers.ended) shared_->handlers.ended({request, refusal.status, is_sent});
     if (is_sent) co_await drop_rest();
     co_return false;
   }
@@ -509,8 +561,7 @@ asio::awaitable<void> accept(std::shared_ptr<Shared> shared, Tcp::acceptor& acce
 
 struct HttpServer::Parts {
   Parts(HttpHandlers handlers, HttpLimits limits)
-      : shared(new Shared{
-            io, std::move(handlers), limits, HeldBodies(limits.held_bytes), {}, false, {}}) {}
+      : shared(new Shared(io, std::move(handlers), std::move(limits))) {}
 
   // Destroyed last: the connections that it still holds refer to what they share.
   asio::io_context io{1};

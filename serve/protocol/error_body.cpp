@@ -80,6 +80,12 @@ HttpResponse error_response(unsigned status, const std::string& message, const s
   return response;
 }
 
+HttpResponse too_many_requests(const std::string& message, std::chrono::seconds retry_after) {
+  HttpResponse response = error_response(429, message);
+  response.headers = {{"Retry-After", std::to_string(retry_after.count())}};
+  return response;
+}
+
 HttpResponse wrong_request(const std::string& message) {
   return error_response(400, message, field_in(message));
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <string>
 
 #include "serve/http/exchange.hpp"
@@ -12,6 +13,9 @@ namespace tempera::serve {
 /// the field that is wrong, or empty. The message is one line and names no path of this machine.
 HttpResponse error_response(unsigned status, const std::string& message,
                             const std::string& param = {});
+
+/// The answer to a client that has used up a limit of its own, which says when to come back.
+HttpResponse too_many_requests(const std::string& message, std::chrono::seconds retry_after);
 
 /// The same as one event of a stream that has begun.
 std::string error_event(unsigned status, const std::string& message);

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 #include <string_view>
+#include <utility>
 
 #include "base/error.hpp"
 #include "base/in_quotes.hpp"
@@ -24,10 +25,24 @@ using nlohmann::json;
 constexpr double power_of_zero_temperature = 1048576.0;
 constexpr std::size_t most = std::numeric_limits<std::uint32_t>::max();
 
-/// Fields of a chat and of a completion that this server acts on.
-const std::initializer_list<std::string_view> fields_of_both{
-    "model",       "n",        "max_tokens", "stop",           "seed",
-    "temperature", "logprobs", "stream",     "stream_options", "tempera"};
+/// Fields of all requests that this server acts on.
+const std::initializer_list<std::string_view> fields_of_all{
+    "model", "stop", "seed", "temperature", "stream", "stream_options", "tempera"};
+
+void check_body(const JsonObject& body, BodyForm form) {
+  switch (form) {
+    case BodyForm::completion:
+      return check_fields(body, Holder::completion, fields_of_all,
+                          {"n", "max_tokens", "logprobs", "prompt", "best_of", "echo"});
+    case BodyForm::chat:
+      return check_fields(body, Holder::chat, fields_of_all,
+                          {"n", "max_tokens", "logprobs", "messages", "max_completion_tokens",
+                           "top_logprobs", "chat_template_kwargs"});
+    case BodyForm::response:
+      return check_fields(body, Holder::response, fields_of_all,
+                          {"input", "instructions", "max_output_tokens", "chat_template_kwargs"});
+  }
+}
 
 /// The seed of a body or of its "tempera"; none for -1, which some clients send for a fresh one.
 std::optional<std::uint64_t> read_seed(const JsonObject& object) {
@@ -147,16 +162,26 @@ std::vector<gpu::PromptWish> prompts_of(const JsonObject& body) {
   return list;
 }
 
-/// place: of the message in errors, such as "messages[0].".
-std::string content_of(const JsonObject& message, const std::string& place) {
+/// The types of a message's parts that are texts, ...
+using PartTypes = std::initializer_list<std::string_view>;
+const PartTypes of_chats{"text"};
+const PartTypes of_responses{"input_text", "output_text"};
+
+/// ... and the text of such a message. place: of the message in errors, such as "messages[0].".
+std::string content_of(const JsonObject& message, PartTypes types, const std::string& place) {
   if (message.at("content").is_string()) return message.text("content");
   std::string text;
   std::size_t number = 0;
   for (const JsonObject& part : message.objects("content")) {
     const std::string own = place + "content[" + std::to_string(number++) + "]";
-    if (part.text("type") != "text")
-      throw BadInput(own, in_quotes(part.text("type")) + " is not text",
-                     "give parts of type \"text\" alone");
+    const std::string type = part.text("type");
+    if (std::find(types.begin(), types.end(), type) == types.end()) {
+      std::string names;
+      for (const std::string_view each : types)
+        names += (names.empty() ? "" : " or ") + in_quotes(each);
+      throw BadInput(own, in_quotes(type) + " is not text",
+                     "give parts of type " + names + " alone");
+    }
     check_fields(part, Holder::part, {"type", "text"}, {}, own + ".");
     text += part.text("text");
   }
@@ -180,7 +205,9 @@ void require_at_most(const char* field, std::size_t value, std::size_t limit) {
 
 void read_logprobs(const JsonObject& body, GenerationRequest& request,
                    const GenerationLimits& limits) {
-  if (request.is_chat) {
+  if (request.form == BodyForm::response) return;
+  const bool is_chat = request.form == BodyForm::chat;
+  if (is_chat) {
     request.logprobs = body.boolean_or("logprobs", false);
     if (!body.has("top_logprobs")) return;
     request.top_logprobs = body.whole_number("top_logprobs", 0, most);
@@ -192,8 +219,22 @@ void read_logprobs(const JsonObject& body, GenerationRequest& request,
   } else {
     request.logprobs = body.boolean_or("logprobs", false);
   }
-  require_at_most(request.is_chat ? "top_logprobs" : "logprobs", request.top_logprobs,
-                  limits.top_logprobs);
+  require_at_most(is_chat ? "top_logprobs" : "logprobs", request.top_logprobs, limits.top_logprobs);
+}
+
+/// Reads the parts of a request that its response repeats, and refuses those it has no form for.
+void read_response(const JsonObject& body, GenerationRequest& request) {
+  for (const auto& [is_asked, field] : {std::pair{request.estimate, "tempera.estimate"},
+                                        std::pair{request.round_events, "tempera.round_events"}})
+    if (is_asked)
+      throw BadInput(field, "a response has no form for it",
+                     "leave it out, or POST the conversation to /v1/chat/completions");
+  AskedResponse& response = request.response;
+  response.instructions = body.optional_text("instructions");
+  if (body.has("max_output_tokens"))
+    response.max_output_tokens = body.whole_number("max_output_tokens", 0, most);
+  if (body.has("temperature")) response.temperature = body.finite_number("temperature");
+  if (body.has("metadata")) response.metadata = body.at("metadata").dump();
 }
 
 }  // namespace
@@ -207,9 +248,30 @@ std::vector<gpu::ChatMessage> read_messages(const JsonObject& body) {
     auto role = message.text("role");
     // An assistant's turn without text, which clients send as null.
     const bool is_empty = role == "assistant" && !message.has("content");
-    messages.push_back({std::move(role), is_empty ? std::string() : content_of(message, place)});
+    messages.push_back(
+        {std::move(role), is_empty ? std::string() : content_of(message, of_chats, place)});
   }
   if (messages.empty()) throw BadInput("messages", "there is none", "give at least one");
+  return messages;
+}
+
+std::vector<gpu::ChatMessage> read_input(const JsonObject& body) {
+  std::vector<gpu::ChatMessage> messages;
+  if (body.has("instructions")) messages.push_back({"system", body.text("instructions")});
+  const std::size_t before = messages.size();
+  if (body.at("input").is_string()) {
+    messages.push_back({"user", body.text("input")});
+    return messages;
+  }
+  for (const JsonObject& item : body.objects("input")) {
+    const std::string own = "input[" + std::to_string(messages.size() - before) + "]";
+    if (const auto type = item.optional_text("type"); type && *type != "message")
+      throw BadInput(own, in_quotes(*type) + " is not a message",
+                     "give items of type \"message\" alone, and write what else there was as text");
+    check_fields(item, Holder::input_item, {"type", "role", "content"}, {}, own + ".");
+    messages.push_back({item.text("role"), content_of(item, of_responses, own + ".")});
+  }
+  if (messages.size() == before) throw BadInput("input", "it is empty", "give a text or a message");
   return messages;
 }
 
@@ -220,23 +282,22 @@ gpu::ChatArguments read_chat_arguments(const JsonObject& body, std::string_view 
   return gpu::ChatArguments::read(nlohmann::ordered_json::parse(body_text)[field], field);
 }
 
-GenerationRequest read_generation_request(std::string_view body_text, bool is_chat,
+GenerationRequest read_generation_request(std::string_view body_text, BodyForm form,
                                           const GenerationLimits& limits,
                                           std::optional<std::uint64_t> seed) {
   const json parsed = parse_body(body_text);
   const JsonObject body(parsed, "body");
-  if (is_chat)
-    check_fields(body, Holder::chat, fields_of_both,
-                 {"messages", "max_completion_tokens", "top_logprobs", "chat_template_kwargs"});
-  else
-    check_fields(body, Holder::completion, fields_of_both, {"prompt", "best_of", "echo"});
+  check_body(body, form);
+  const bool is_completion = form == BodyForm::completion;
+  const bool is_chat = form == BodyForm::chat;
+  const bool is_response = form == BodyForm::response;
 
   GenerationRequest request;
-  request.is_chat = is_chat;
+  request.form = form;
   const AskedModel asked = asked_model(body.optional_text("model").value_or(""));
   request.model = asked.model;
-  if (body.has("n")) request.choices_of_a_prompt = body.whole_number("n", 1, most);
-  if (!is_chat && body.has("best_of") &&
+  if (!is_response && body.has("n")) request.choices_of_a_prompt = body.whole_number("n", 1, most);
+  if (is_completion && body.has("best_of") &&
       body.whole_number("best_of", 1, most) != request.choices_of_a_prompt)
     throw BadInput("best_of", "it differs from n",
                    "leave it out, or ask for the sampler \"best-of-n\" in \"tempera\"");
@@ -253,20 +314,21 @@ GenerationRequest read_generation_request(std::string_view body_text, bool is_ch
       throw BadInput("stream_options", "it is given without \"stream\": true", "add that");
   }
   read_logprobs(body, request, limits);
-  if (!is_chat) request.echo = body.boolean_or("echo", false);
+  if (is_completion) request.echo = body.boolean_or("echo", false);
 
   gpu::SampleWish wish;
   const std::string given = given_sampler(body, asked, limits.samplers);
   if (!given.empty()) wish.sampler = limits.samplers.beginning(given);
   read_temperature(body, given, wish.sampler);
-  if (is_chat) wish.arguments = read_chat_arguments(body, body_text);
+  if (!is_completion) wish.arguments = read_chat_arguments(body, body_text);
   if (body.has("tempera"))
     read_tempera(body.object("tempera"), request, wish.sampler, wish.arguments);
   wish.sampler.stop = stops(body);
 
   const bool names_both = body.has("max_tokens") && is_chat && body.has("max_completion_tokens");
-  const char* length =
-      is_chat && body.has("max_completion_tokens") ? "max_completion_tokens" : "max_tokens";
+  const char* length = is_response                                    ? "max_output_tokens"
+                       : is_chat && body.has("max_completion_tokens") ? "max_completion_tokens"
+                                                                      : "max_tokens";
   if (names_both && body.whole_number("max_tokens", 0, most) != body.whole_number(length, 0, most))
     throw BadInput("max_tokens", "it differs from max_completion_tokens", "give one of the two");
   if (body.has(length)) {
@@ -282,7 +344,8 @@ GenerationRequest read_generation_request(std::string_view body_text, bool is_ch
       (request.stream || request.audit || request.logprobs || request.echo || !request.generates))
     throw BadInput("tempera.estimate", "the request asks for parts of an answer, and gets none",
                    "leave out stream, audit, logprobs, echo and max_tokens 0");
-  if (is_chat && !body.has(length) && !body.has("tempera") &&
+  if (is_response) read_response(body, request);
+  if (!is_completion && !body.has(length) && !body.has("tempera") &&
       (given.empty() || given == "standard")) {
     wish.sampler.horizon = limits.open_horizon;
     request.is_horizon_open = true;
@@ -300,14 +363,16 @@ GenerationRequest read_generation_request(std::string_view body_text, bool is_ch
   wish.sampler.samples = request.choices_of_a_prompt;
 
   std::vector<gpu::PromptWish> prompts;
-  if (is_chat)
-    prompts.emplace_back(read_messages(body));
-  else
+  if (is_completion)
     prompts = prompts_of(body);
+  else
+    prompts.emplace_back(is_response ? read_input(body) : read_messages(body));
   require_at_most("prompt", prompts.size(), limits.prompts);
   for (const auto& prompt : prompts)
-    require_at_most(is_chat ? "messages, bytes" : "prompt, bytes", bytes_of(prompt),
-                    limits.prompt_bytes);
+    require_at_most(is_response ? "input, bytes"
+                    : is_chat   ? "messages, bytes"
+                                : "prompt, bytes",
+                    bytes_of(prompt), limits.prompt_bytes);
   require_at_most("n", request.choices_of_a_prompt, limits.choices);
   require_at_most("prompts times n", prompts.size() * request.choices_of_a_prompt,
                   std::max(limits.choices, limits.prompts));

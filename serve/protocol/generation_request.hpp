@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/json_document.hpp"
+#include "serve/protocol/body_form.hpp"
 #include "serve/protocol/served_samplers.hpp"
 #include "settings/resolve.hpp"
 
@@ -26,9 +27,18 @@ struct GenerationLimits {
   ServedSamplers samplers = {};
 };
 
-/// The body of POST /v1/completions or /v1/chat/completions, read and checked; no model was asked.
+/// The parts of a request that its response repeats.
+struct AskedResponse {
+  std::optional<std::string> instructions;
+  std::optional<std::size_t> max_output_tokens;
+  double temperature = 1.0;
+  std::string metadata = "{}";  ///< as JSON
+};
+
+/// The body of a request for text, read and checked; no model was asked.
 struct GenerationRequest {
-  bool is_chat = false;
+  BodyForm form = BodyForm::completion;
+  AskedResponse response = {};          ///< of BodyForm::response
   std::string model;                    ///< as the client named it, without a sampler; may be empty
   std::vector<gpu::SampleWish> wishes;  ///< one for each prompt, in order
   std::size_t choices_of_a_prompt = 1;  ///< n
@@ -50,11 +60,16 @@ struct GenerationRequest {
 /// @throw BadInput naming the part that is wrong
 std::vector<gpu::ChatMessage> read_messages(const JsonObject& body);
 
+/// The conversation of a response: its "instructions" as a system's message, and its "input", a
+/// text or a list of messages.
+/// @throw BadInput naming the part that is wrong
+std::vector<gpu::ChatMessage> read_input(const JsonObject& body);
+
 /// The "chat_template_kwargs" of a body, whose text this is.
 /// @throw BadInput as gpu::ChatArguments::read
 gpu::ChatArguments read_chat_arguments(const JsonObject& body, std::string_view body_text);
 
-/// Reads the body of a completion or, if `is_chat`, of a chat completion.
+/// Reads the body of a request for text.
 ///
 /// Without a "tempera" object the request is drawn by the sampler that its model names
 /// ("smollm2:ppt"), or by the server's default. If there is neither it is tokenwise sampling at its
@@ -64,7 +79,7 @@ gpu::ChatArguments read_chat_arguments(const JsonObject& body, std::string_view 
 /// one), fields of the protocol that would change the law (top_p, penalties, logit_bias, tools),
 /// and what is beyond `limits`
 /// @param seed of a body that has none; without it the machine's entropy gives one
-GenerationRequest read_generation_request(std::string_view body, bool is_chat,
+GenerationRequest read_generation_request(std::string_view body, BodyForm form,
                                           const GenerationLimits& limits,
                                           std::optional<std::uint64_t> seed = std::nullopt);
 

@@ -59,7 +59,7 @@ const NeutralField* find_field(std::string_view key, Holder holder) {
 
 /// Refuses a field of "tempera" that was written outside it.
 void refuse_outside(const std::string& key, Holder holder) {
-  if (holder != Holder::completion && holder != Holder::chat) return;
+  if (holder != Holder::completion && holder != Holder::chat && holder != Holder::response) return;
   const auto keys = tempera_keys();
   if (std::find(keys.begin(), keys.end(), key) != keys.end())
     throw BadInput(key, "is a field of the object \"tempera\" and changes nothing beside it",
@@ -92,7 +92,10 @@ std::span<const NeutralField> neutral_fields() {
   static constexpr auto tokenize_text = static_cast<unsigned>(Holder::tokenize_text);
   static constexpr auto tokenize_chat = static_cast<unsigned>(Holder::tokenize_chat);
   static constexpr auto detokenize = static_cast<unsigned>(Holder::detokenize);
+  static constexpr auto response = static_cast<unsigned>(Holder::response);
+  static constexpr auto input_item = static_cast<unsigned>(Holder::input_item);
   static constexpr unsigned both = completion | chat;
+  static constexpr unsigned all = both | response;
   static constexpr unsigned tokenize = tokenize_text | tokenize_chat;
 
   static constexpr std::string_view leave_out = "leave it out";
@@ -144,6 +147,13 @@ std::span<const NeutralField> neutral_fields() {
   static constexpr std::string_view choose_thinking =
       "leave it out; \"thinking\" in \"tempera\", true or false, says whether the model thinks";
 
+  static constexpr std::string_view no_memory =
+      "this server keeps no responses: each depends on its own request alone";
+  static constexpr std::string_view give_input =
+      "leave it out, and give the earlier turns as messages in \"input\"";
+  static constexpr std::string_view give_max_output_tokens =
+      "leave it out, and give \"max_output_tokens\"";
+
   static constexpr std::string_view no_numbers = "answers have no token numbers";
   static constexpr std::string_view post_text = "leave it out, and POST the text to /tokenize";
   static constexpr std::string_view no_insides = "answers have no parts of the model's insides";
@@ -153,15 +163,15 @@ std::span<const NeutralField> neutral_fields() {
 
   static constexpr std::array fields{
       // Other distributions.
-      NeutralField{"top_p", both, Neutral::listed, "[1]", cut, sharper},
-      NeutralField{"top_k", both, Neutral::listed, "[-1, 0]", cut, sharper},
-      NeutralField{"min_p", both, Neutral::listed, "[0]", cut, sharper},
-      NeutralField{"typical_p", both, Neutral::listed, "[1]", cut, sharper},
-      NeutralField{"frequency_penalty", both, Neutral::listed, "[0]", penalty, leave_out},
-      NeutralField{"presence_penalty", both, Neutral::listed, "[0]", penalty, leave_out},
-      NeutralField{"repetition_penalty", both, Neutral::listed, "[1]", penalty, leave_out},
-      NeutralField{"length_penalty", both, Neutral::listed, "[1]", penalty, leave_out},
-      NeutralField{"logit_bias", both, Neutral::zeros, "",
+      NeutralField{"top_p", all, Neutral::listed, "[1]", cut, sharper},
+      NeutralField{"top_k", all, Neutral::listed, "[-1, 0]", cut, sharper},
+      NeutralField{"min_p", all, Neutral::listed, "[0]", cut, sharper},
+      NeutralField{"typical_p", all, Neutral::listed, "[1]", cut, sharper},
+      NeutralField{"frequency_penalty", all, Neutral::listed, "[0]", penalty, leave_out},
+      NeutralField{"presence_penalty", all, Neutral::listed, "[0]", penalty, leave_out},
+      NeutralField{"repetition_penalty", all, Neutral::listed, "[1]", penalty, leave_out},
+      NeutralField{"length_penalty", all, Neutral::listed, "[1]", penalty, leave_out},
+      NeutralField{"logit_bias", all, Neutral::zeros, "",
                    "a bias is not offered, because it changes the target", leave_out},
       NeutralField{"use_beam_search", both, Neutral::listed, "[false]",
                    "beam search is not offered, because it samples no law",
@@ -204,9 +214,9 @@ std::span<const NeutralField> neutral_fields() {
                    leave_out},
       NeutralField{"vllm_xargs", both, Neutral::empty, "", "no code of a client is run", leave_out},
       // Forms of the answer.
-      NeutralField{"response_format", both, Neutral::listed, R"([{"type": "text"}])", no_structure,
+      NeutralField{"response_format", all, Neutral::listed, R"([{"type": "text"}])", no_structure,
                    describe_form},
-      NeutralField{"structured_outputs", both, Neutral::none, "", no_structure, describe_form},
+      NeutralField{"structured_outputs", all, Neutral::none, "", no_structure, describe_form},
       NeutralField{"guided_json", both, Neutral::none, "", no_structure, describe_form},
       NeutralField{"guided_regex", both, Neutral::none, "", no_structure, describe_form},
       NeutralField{"guided_choice", both, Neutral::none, "", no_structure, describe_form},
@@ -221,21 +231,22 @@ std::span<const NeutralField> neutral_fields() {
       NeutralField{"regex", both, Neutral::none, "", no_structure, describe_form},
       NeutralField{"ebnf", both, Neutral::none, "", no_structure, describe_form},
       NeutralField{"parse_tool_calls", chat, Neutral::any_flag, "", not_flag, give_one},
-      NeutralField{"tools", chat | tokenize_chat, Neutral::empty_list, "", no_tools,
+      NeutralField{"tools", chat | tokenize_chat | response, Neutral::empty_list, "", no_tools,
                    describe_tools},
       NeutralField{"functions", chat, Neutral::empty_list, "", no_tools, describe_tools},
-      NeutralField{"tool_choice", chat, Neutral::listed, R"(["none", "auto"])", no_tools,
+      NeutralField{"tool_choice", chat | response, Neutral::listed, R"(["none", "auto"])", no_tools,
                    describe_tools},
       NeutralField{"function_call", chat, Neutral::listed, R"(["none", "auto"])", no_tools,
                    describe_tools},
-      NeutralField{"parallel_tool_calls", chat, Neutral::any_flag, "", no_tools, describe_tools},
+      NeutralField{"parallel_tool_calls", chat | response, Neutral::any_flag, "", no_tools,
+                   describe_tools},
       NeutralField{"modalities", chat, Neutral::listed, R"([["text"]])", text_only,
                    "leave it out, or give [\"text\"]"},
       NeutralField{"audio", chat, Neutral::none, "", text_only, leave_out},
       NeutralField{"web_search_options", chat, Neutral::none, "",
                    "the server searches nothing: the answer depends on the request only",
                    "leave it out, and put what was found into a message"},
-      NeutralField{"moderation", chat, Neutral::none, "", "the server moderates nothing",
+      NeutralField{"moderation", chat | response, Neutral::none, "", "the server moderates nothing",
                    leave_out},
       NeutralField{
           "reasoning_effort", chat, Neutral::listed, R"(["medium"])",
@@ -267,11 +278,11 @@ std::span<const NeutralField> neutral_fields() {
       NeutralField{"suffix", completion, Neutral::listed, R"([""])",
                    "the model continues a text and fills no gap", "leave it out"},
       // The end of the answer.
-      NeutralField{"ignore_eos", both, Neutral::listed, "[false]", whole_records, leave_out},
-      NeutralField{"min_tokens", both, Neutral::listed, "[0]", whole_records, leave_out},
-      NeutralField{"stop_token_ids", both, Neutral::empty_list, "", whole_records,
+      NeutralField{"ignore_eos", all, Neutral::listed, "[false]", whole_records, leave_out},
+      NeutralField{"min_tokens", all, Neutral::listed, "[0]", whole_records, leave_out},
+      NeutralField{"stop_token_ids", all, Neutral::empty_list, "", whole_records,
                    "leave it out, or give texts as \"stop\""},
-      NeutralField{"include_stop_str_in_output", both, Neutral::listed, "[false]",
+      NeutralField{"include_stop_str_in_output", all, Neutral::listed, "[false]",
                    "an answer is cut before the text that stops it", leave_out},
       NeutralField{"no_stop_trim", both, Neutral::listed, "[false]",
                    "an answer is cut before the text that stops it", leave_out},
@@ -301,7 +312,7 @@ std::span<const NeutralField> neutral_fields() {
                    "is a field of POST /v1/completions, and a chat has messages",
                    "leave it out and give \"messages\", or POST it to /v1/completions"},
       NeutralField{"input", both, Neutral::none, "", "is a field of /v1/responses",
-                   "leave it out, and give \"messages\" to POST /v1/chat/completions"},
+                   "leave it out and give \"messages\", or POST it to /v1/responses"},
       NeutralField{"instructions", both, Neutral::none, "", "is a field of /v1/responses",
                    "leave it out, and give a message of the role \"system\""},
       NeutralField{"input_ids", both, Neutral::none, "", other_name,
@@ -318,7 +329,7 @@ std::span<const NeutralField> neutral_fields() {
       NeutralField{"documents", both, Neutral::empty_list, "",
                    "a conversation has no documents beside its messages",
                    "leave it out, and put the documents into a message"},
-      NeutralField{"chat_template", both | tokenize_chat, Neutral::none, "",
+      NeutralField{"chat_template", all | tokenize_chat, Neutral::none, "",
                    "conversations have the model's own template",
                    "leave it out; POST /v1/completions continues any text"},
       NeutralField{"add_special_tokens", chat | tokenize_chat, Neutral::listed, "[false]",
@@ -343,7 +354,7 @@ std::span<const NeutralField> neutral_fields() {
           "a prompt's log-probabilities come with its echo",
           "leave it out, and give \"echo\": true and \"logprobs\" to POST /v1/completions"},
       // Spellings of the answer.
-      NeutralField{"skip_special_tokens", both, Neutral::listed, "[true]",
+      NeutralField{"skip_special_tokens", all, Neutral::listed, "[true]",
                    "an answer never shows the token that ends it",
                    "leave it out; \"logprobs\" shows all tokens"},
       NeutralField{"spaces_between_special_tokens", both, Neutral::any_flag, "", not_flag,
@@ -380,15 +391,15 @@ std::span<const NeutralField> neutral_fields() {
       NeutralField{"top_logprobs", completion, Neutral::listed, "[0]", "is a field of chats",
                    "leave it out, and give the number as \"logprobs\""},
       // What the provider of a service keeps, counts or caches. It decides no answer.
-      NeutralField{"service_tier", chat, Neutral::listed, R"(["auto", "default", "flex"])",
-                   "the server has one tier", leave_out},
-      NeutralField{"user", both, Neutral::any_text, "", not_text, give_one},
-      NeutralField{"safety_identifier", both, Neutral::any_text, "", not_text, give_one},
-      NeutralField{"prompt_cache_key", both, Neutral::any_text, "", not_text, give_one},
-      NeutralField{"prompt_cache_retention", both, Neutral::any_text, "", not_text, give_one},
-      NeutralField{"prompt_cache_options", both, Neutral::any_object, "", not_object, give_one},
-      NeutralField{"cache_salt", both, Neutral::any_text, "", not_text, give_one},
-      NeutralField{"request_id", both, Neutral::any_text, "", not_text, give_one},
+      NeutralField{"service_tier", chat | response, Neutral::listed,
+                   R"(["auto", "default", "flex"])", "the server has one tier", leave_out},
+      NeutralField{"user", all, Neutral::any_text, "", not_text, give_one},
+      NeutralField{"safety_identifier", all, Neutral::any_text, "", not_text, give_one},
+      NeutralField{"prompt_cache_key", all, Neutral::any_text, "", not_text, give_one},
+      NeutralField{"prompt_cache_retention", all, Neutral::any_text, "", not_text, give_one},
+      NeutralField{"prompt_cache_options", all, Neutral::any_object, "", not_object, give_one},
+      NeutralField{"cache_salt", all, Neutral::any_text, "", not_text, give_one},
+      NeutralField{"request_id", all, Neutral::any_text, "", not_text, give_one},
       NeutralField{"rid", both, Neutral::any_text, "", not_text, give_one},
       NeutralField{"extra_key", both, Neutral::any_text, "", not_text, give_one},
       NeutralField{"session_id", both, Neutral::any_text, "", not_text, give_one},
@@ -414,10 +425,10 @@ std::span<const NeutralField> neutral_fields() {
       NeutralField{"data_parallel_rank", both, Neutral::any_number, "", not_number, give_one},
       NeutralField{"routed_dp_rank", both, Neutral::any_number, "", not_number, give_one},
       NeutralField{"disagg_prefill_dp_rank", both, Neutral::any_number, "", not_number, give_one},
-      NeutralField{"priority", both, Neutral::listed, "[0]",
+      NeutralField{"priority", all, Neutral::listed, "[0]",
                    "requests are served in the order in which they come", leave_out},
       NeutralField{"prediction", chat, Neutral::any_object, "", not_object, give_one},
-      NeutralField{"metadata", both, Neutral::any_object, "", not_object, give_one},
+      NeutralField{"metadata", all, Neutral::any_object, "", not_object, give_one},
       NeutralField{"store", chat, Neutral::any_flag, "", not_flag, give_one},
       // Streams.
       NeutralField{"include_obfuscation", stream_options, Neutral::listed, "[false]",
@@ -490,6 +501,51 @@ std::span<const NeutralField> neutral_fields() {
                    "the text shows every token", "leave it out, and give the other tokens alone"},
       NeutralField{"spaces_between_special_tokens", detokenize, Neutral::any_flag, "", not_flag,
                    give_one},
+      // Responses.
+      NeutralField{"previous_response_id", response, Neutral::none, "", no_memory, give_input},
+      NeutralField{"conversation", response, Neutral::none, "", no_memory, give_input},
+      NeutralField{"store", response, Neutral::listed, "[false]", no_memory,
+                   "leave it out, or give false"},
+      NeutralField{"background", response, Neutral::listed, "[false]",
+                   "a response is drawn while its client waits, and stops when it leaves",
+                   "leave it out; POST /v1/batches draws chats without a client that waits"},
+      NeutralField{"prompt", response, Neutral::none, "", "this server keeps no templates",
+                   "leave it out, and give the conversation as \"input\""},
+      NeutralField{"messages", response, Neutral::none, "",
+                   "is a field of POST /v1/chat/completions, and a response has an input",
+                   "leave it out and give \"input\", or POST it to /v1/chat/completions"},
+      NeutralField{"include", response, Neutral::empty_list, "",
+                   "a response has nothing beside its text",
+                   "leave it out; POST /v1/chat/completions has \"logprobs\""},
+      NeutralField{"top_logprobs", response, Neutral::listed, "[0]",
+                   "a response has nothing beside its text",
+                   "leave it out; POST /v1/chat/completions has \"logprobs\""},
+      NeutralField{"reasoning", response, Neutral::listed,
+                   R"([{}, {"effort": null}, {"effort": "medium"},)"
+                   R"( {"effort": null, "summary": null}, {"effort": "medium", "summary": null}])",
+                   "the model has no levels of effort", choose_thinking},
+      NeutralField{"text", response, Neutral::listed,
+                   R"([{}, {"format": {"type": "text"}}, {"verbosity": "medium"},)"
+                   R"( {"format": {"type": "text"}, "verbosity": "medium"}])",
+                   no_structure, describe_form},
+      NeutralField{"truncation", response, Neutral::listed, R"(["disabled"])",
+                   "no conversation is cut", "leave it out, and shorten the conversation"},
+      NeutralField{"context_management", response, Neutral::empty_list, "",
+                   "no conversation is cut", "leave it out, and shorten the conversation"},
+      NeutralField{"max_tool_calls", response, Neutral::any_number, "", not_number, give_one},
+      NeutralField{"n", response, Neutral::listed, "[1]", "a response has one answer",
+                   "leave it out, or POST the conversation to /v1/chat/completions"},
+      NeutralField{"max_tokens", response, Neutral::none, "", other_name, give_max_output_tokens},
+      NeutralField{"max_completion_tokens", response, Neutral::none, "", other_name,
+                   give_max_output_tokens},
+      NeutralField{"access_programs", response, Neutral::empty, "", "the server has no programs",
+                   leave_out},
+      NeutralField{"background_options", response, Neutral::empty, "",
+                   "a response is drawn while its client waits", leave_out},
+      NeutralField{"image", response, Neutral::none, "", text_only, leave_out},
+      NeutralField{"id", input_item, Neutral::any_text, "", not_text, give_one},
+      NeutralField{"status", input_item, Neutral::any_text, "", not_text, give_one},
+      NeutralField{"phase", input_item, Neutral::any_text, "", not_text, give_one},
       // Batches.
       NeutralField{"output_expires_after", batch, Neutral::none, "",
                    "files of this server do not expire", "leave it out, and DELETE the file"},

@@ -24,6 +24,8 @@ enum class Holder : unsigned {
   tokenize_text = 256,  ///< the body of POST /tokenize with a text
   tokenize_chat = 512,  ///< the body of POST /tokenize with a conversation
   detokenize = 1024,    ///< the body of POST /detokenize
+  response = 2048,      ///< the body of POST /v1/responses
+  input_item = 4096,    ///< an entry of its "input"
 };
 
 /// Which values of a field leave the answer as it is. null always does.

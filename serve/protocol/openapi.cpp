@@ -26,7 +26,10 @@ constexpr std::initializer_list<HolderSchema> holder_schemas{
     {"Tempera", Holder::tempera},
     {"TokenizeText", Holder::tokenize_text},
     {"TokenizeChat", Holder::tokenize_chat},
-    {"Detokenize", Holder::detokenize}};
+    {"Detokenize", Holder::detokenize},
+    {"NewResponse", Holder::response},
+    {"InputMessage", Holder::input_item},
+    {"InputPart", Holder::part}};
 
 }  // namespace
 

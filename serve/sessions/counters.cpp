@@ -77,6 +77,8 @@ std::string Counters::prometheus() const {
   line(text, "batch_lines_total", "counter", "Lines of /v1/batches that were answered.",
        batch_lines.load());
   line(text, "connections", "gauge", "Connections that are open.", connections.load());
+  line(text, "access_log_lines_lost_total", "counter",
+       "Lines that the file of the access log did not take.", log_lines_lost.load());
   line(text, "round_trips_total", "counter", "Trips of replicas from rung 1 to K and back.",
        round_trips.load());
   text += "# HELP tempera_seconds_total Seconds by part.\n# TYPE tempera_seconds_total counter\n";
@@ -86,6 +88,10 @@ std::string Counters::prometheus() const {
         std::pair{"score", score_seconds.load()}})
     text += std::string("tempera_seconds_total{part=\"") + part + "\"} " + std::to_string(seconds) +
             "\n";
+  request_seconds.write(text, "tempera_request_seconds",
+                        "Seconds from a whole request to its whole answer.");
+  first_token_seconds.write(text, "tempera_first_token_seconds",
+                            "Seconds from a whole request to the first text of its stream.");
   const std::scoped_lock lock(mutex_);
   labelled(text, "local_moves_total", "Local moves by rung.", "rung", moves_);
   labelled(text, "swaps_total", "Swaps by edge.", "edge", swaps_);

@@ -6,9 +6,12 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gpu/session/sample_request.hpp"
+#include "serve/sessions/client_account.hpp"
+#include "serve/sessions/histogram.hpp"
 
 namespace tempera::serve {
 
@@ -29,11 +32,14 @@ struct Counters {
   std::atomic<std::uint64_t> round_trips{0};       ///< of replicas, rung 1 → K → 1
   std::atomic<std::uint64_t> connections{0};       ///< that are open now
   std::atomic<std::uint64_t> batch_lines{0};       ///< lines of /v1/batches that were answered
+  std::atomic<std::uint64_t> log_lines_lost{0};    ///< of the access log
   std::atomic<double> forward_seconds{0.0};
   std::atomic<double> draw_seconds{0.0};
   std::atomic<double> accept_seconds{0.0};
   std::atomic<double> swap_seconds{0.0};
   std::atomic<double> score_seconds{0.0};
+  Histogram request_seconds;      ///< of requests that were answered whole
+  Histogram first_token_seconds;  ///< of streams, until their first text
 
   /// Adds an answer's acceptances, by rung and edge.
   void add(const gpu::Answer& answer);
@@ -57,11 +63,19 @@ class QueueEntry {
   QueueEntry(const QueueEntry&) = delete;
   QueueEntry& operator=(const QueueEntry&) = delete;
 
+  /// Lets the request keep its place among those of its client as long as this one.
+  void keep(std::unique_ptr<ClientPlace> place) { place_ = std::move(place); }
+  /// Tokens that were read or drawn for the request.
+  void pay(std::uint64_t tokens) {
+    if (place_) place_->pay(tokens);
+  }
+
  private:
   QueueEntry(Counters& counters, std::size_t choices) : counters_(counters), choices_(choices) {}
 
   Counters& counters_;
   const std::size_t choices_;
+  std::unique_ptr<ClientPlace> place_;  ///< null for a client that has no key
 };
 
 }  // namespace tempera::serve

@@ -4,6 +4,7 @@
 #include <ctime>
 #include <new>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "base/error.hpp"
 #include "gpu/core/model/no_room.hpp"
@@ -22,8 +23,11 @@ constexpr const char* no_memory =
 
 }  // namespace
 
-GenerationName GenerationName::fresh(bool is_chat) {
-  return {fresh_id(is_chat ? "chatcmpl-" : "cmpl-"), static_cast<std::int64_t>(std::time(nullptr))};
+GenerationName GenerationName::fresh(BodyForm form) {
+  const char* prefix = form == BodyForm::completion ? "cmpl-"
+                       : form == BodyForm::chat     ? "chatcmpl-"
+                                                    : "resp_";
+  return {fresh_id(prefix), static_cast<std::int64_t>(std::time(nullptr))};
 }
 
 Generation::Generation(const gpu::OpenedModel& model, const Identity& identity, Counters& counters,
@@ -61,7 +65,11 @@ void Generation::begin(gpu::Session& session) {
   try {
     if (asked_.generates)
       for (std::size_t prompt = 0; prompt < requests_.size(); ++prompt) submit(prompt);
-    for (const auto& request : requests_) counters_.prompt_tokens += request.prompt.size();
+    for (const auto& request : requests_) {
+      counters_.prompt_tokens += request.prompt.size();
+      if (entry_) entry_->pay(request.prompt.size());
+    }
+    tell_facts();
     if (asked_.stream) open_stream();
     if (!asked_.generates)
       for (std::size_t index = 0; index < choices_.size(); ++index) score_or_end(index);
@@ -104,6 +112,12 @@ void Generation::cancel_all() {
 
 void Generation::leave_queue() { entry_.reset(); }
 
+void Generation::pay(Choice& choice, std::uint64_t tokens) {
+  if (!entry_ || tokens <= choice.paid) return;
+  entry_->pay(tokens - choice.paid);
+  choice.paid = tokens;
+}
+
 void Generation::leave(gpu::Session& session) {
   if (is_over_) return;
   session_ = &session;
@@ -119,9 +133,13 @@ void Generation::give_up(unsigned status, const std::string& message) {
   is_over_ = true;
   if (is_of_client_) ++counters_.refused;
   leave_queue();
+  tell_facts();
   const std::string shown = identity_.without_paths(message);
   if (is_streaming_) {
-    exchange_->write(error_event(status, shown));
+    if (is_response())
+      fail_response(shown);
+    else
+      exchange_->write(error_event(status, shown));
     exchange_->end();
   } else {
     exchange_->respond(error_response(status, shown));
@@ -159,6 +177,7 @@ void Generation::end_round(std::size_t index, const gpu::Progress& progress,
   const std::uint64_t trips = choice.statistics.round_trips();
   choice.statistics.count(events);
   counters_.round_trips += choice.statistics.round_trips() - trips;
+  pay(choice, choice.statistics.decode_tokens());
   if (asked_.estimate) {
     pilot_.round_ended(index, progress, events);
     return look_at_pilot();
@@ -177,12 +196,15 @@ void Generation::end_round(std::size_t index, const gpu::Progress& progress,
 }
 
 void Generation::tokens_drawn(gpu::RequestId request, std::size_t sample,
-                              std::span<const gpu::TokenId> /*tokens*/, std::string_view text) {
-  if (!asked_.stream || asked_.logprobs || text.empty()) return;
+                              std::span<const gpu::TokenId> tokens, std::string_view text) {
   hear([&] {
     const std::size_t index = index_of(request, sample);
+    choices_[index].drawn += tokens.size();
+    pay(choices_[index], choices_[index].drawn);
+    if (!asked_.stream || asked_.logprobs || text.empty()) return;
     choices_[index].streamed += text.size();
-    send_chunk({chunk_choice(index, std::string(text), nullptr)}, ordered_json::object());
+    tell_text(text);
+    send_text(index, std::string(text));
   });
 }
 
@@ -216,6 +238,7 @@ void Generation::add_earlier_counts(Choice& choice) {
 void Generation::take(std::size_t index, const gpu::Answer& answer) {
   Choice& choice = choices_[index];
   counters_.add(answer);
+  pay(choice, answer.decode_tokens);
   if (asked_.estimate) {
     pilot_.answers[index].has_ended = true;
     return --open_ == 0 ? answer_estimate(false) : look_at_pilot();
@@ -262,8 +285,9 @@ void Generation::open_stream() {
   exchange_->begin_stream(200, "text/event-stream");
   // The first comment: the client knows before the first pass that its request is taken.
   exchange_->write(": accepted\n\n");
+  if (is_response()) return open_response();
   for (std::size_t index = 0; index < choices_.size(); ++index) {
-    if (asked_.is_chat) {
+    if (is_chat()) {
       ordered_json choice{{"index", index},
                           {"delta", {{"role", "assistant"}, {"content", ""}}},
                           {"logprobs", nullptr},
@@ -276,14 +300,34 @@ void Generation::open_stream() {
   }
 }
 
+void Generation::tell_facts() {
+  AnswerFacts facts{name_.id};
+  for (const auto& request : requests_) facts.prompt_tokens += request.prompt.size();
+  for (const Choice& choice : choices_) {
+    facts.answer_tokens += choice.answer ? choice.answer->tokens.size() : choice.drawn;
+    facts.decode_tokens += choice.answer
+                               ? choice.answer->decode_tokens
+                               : std::max(choice.statistics.decode_tokens(), choice.drawn);
+  }
+  exchange_->tell(facts);
+}
+
+void Generation::tell_text(std::string_view text) {
+  if (text.empty() || std::exchange(has_told_text_, true)) return;
+  exchange_->tell_first_text();
+}
+
 void Generation::finish() {
-  if (asked_.stream) {
+  tell_facts();
+  if (is_response()) {
+    finish_response();
+  } else if (asked_.stream) {
     if (asked_.include_usage) send_chunk(ordered_json::array(), {{"usage", usage()}});
     leave_queue();
     exchange_->write("data: [DONE]\n\n");
     exchange_->end();
   } else {
-    ordered_json body = frame(asked_.is_chat ? "chat.completion" : "text_completion");
+    ordered_json body = frame(is_chat() ? "chat.completion" : "text_completion");
     body["choices"] = ordered_json::array();
     for (std::size_t index = 0; index < choices_.size(); ++index)
       body["choices"].push_back(whole_choice(index));

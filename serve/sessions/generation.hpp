@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "gpu/core/statistics/tempering_statistics.hpp"
@@ -44,7 +45,7 @@ struct GenerationName {
   std::int64_t created = 0;  ///< seconds since 1970
 
   /// One that nobody has had, and now.
-  static GenerationName fresh(bool is_chat);
+  static GenerationName fresh(BodyForm form);
 };
 
 /// One request for completions on its way: submits a request to the session for each prompt, hears
@@ -85,6 +86,8 @@ class Generation final : public gpu::Listener, public std::enable_shared_from_th
     std::size_t prompt = 0;
     std::size_t streamed = 0;  ///< bytes of its text that were sent
     std::size_t rounds = 0;    ///< extensions and rounds that have ended
+    std::uint64_t drawn = 0;   ///< tokens that were handed over as they were drawn
+    std::uint64_t paid = 0;    ///< tokens that its client has paid for
     gpu::TemperingStatistics statistics;
     bool is_resumed = false;  ///< whether an earlier process has begun it
     std::optional<gpu::Answer> answer = std::nullopt;
@@ -109,6 +112,8 @@ class Generation final : public gpu::Listener, public std::enable_shared_from_th
   void open_stream();
   void submit(std::size_t prompt);
   static void add_earlier_counts(Choice& choice);
+  /// The choice has taken so many tokens: its client pays for those that are new.
+  void pay(Choice& choice, std::uint64_t tokens);
   void take(std::size_t index, const gpu::Answer& answer);
   /// A choice has its text: scores it if that was asked for, and else ends it.
   void score_or_end(std::size_t index);
@@ -121,10 +126,28 @@ class Generation final : public gpu::Listener, public std::enable_shared_from_th
   void answer_estimate(bool is_cut);
   /// The answer is about to be sent, or nobody waits for it: others may take its place.
   void leave_queue();
+  /// Text of a choice that was drawn, as a part of its stream.
+  void send_text(std::size_t index, const std::string& text);
   /// One event of a stream, with the fields that all chunks share.
-  void send_chunk(nlohmann::ordered_json choices, nlohmann::ordered_json further);
+  void send_chunk(nlohmann::ordered_json choices, const nlohmann::ordered_json& further);
   /// The event that ends a choice; that of the last one has the figures of all.
   void send_last_chunk(std::size_t index);
+  /// Tells the server's own records what the answer has taken so far, ...
+  void tell_facts();
+  /// ... and that some of its text is about to be sent.
+  void tell_text(std::string_view text);
+  /// The same three for a response, whose events have names and numbers.
+  void open_response();
+  void send_event(const std::string& name, const nlohmann::ordered_json& fields);
+  void end_response_text();
+  void finish_response();
+  void fail_response(const std::string& message);
+  nlohmann::ordered_json response_part(const std::string& text) const;
+  nlohmann::ordered_json response_message(const char* status, bool has_text) const;
+  /// The "response" object. status: "in_progress", "completed", "incomplete" or "failed".
+  nlohmann::ordered_json response_body(const char* status) const;
+  bool is_response() const { return asked_.form == BodyForm::response; }
+  bool is_chat() const { return asked_.form == BodyForm::chat; }
   nlohmann::ordered_json frame(const char* object) const;
   nlohmann::ordered_json chunk_choice(std::size_t index, const std::string& text,
                                       const char* finish_reason) const;
@@ -171,6 +194,8 @@ class Generation final : public gpu::Listener, public std::enable_shared_from_th
   std::deque<std::size_t> to_score_;
   std::optional<gpu::RequestId> scoring_;  ///< the session's number of the first
   bool is_streaming_ = false;
+  bool has_told_text_ = false;
+  std::size_t events_sent_ = 0;  ///< of a response
   bool is_over_ = false;
 };
 

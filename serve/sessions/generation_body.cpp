@@ -63,13 +63,18 @@ void Generation::send_last_chunk(std::size_t index) {
   const Choice& choice = choices_[index];
   // A sampler of whole records hands over all its text now; a tokenwise one what is left.
   const std::string text = choice.answer ? choice.answer->text.substr(choice.streamed) : "";
+  tell_text(text);
+  if (is_response()) {
+    if (!text.empty()) send_text(index, text);
+    return end_response_text();
+  }
   ordered_json last =
       chunk_choice(index, text, choice.answer ? finish_reason(*choice.answer) : "length");
   last["logprobs"] = choice.logprobs;
   // The figures come with the last choice: many clients look at the first choice of every chunk.
   ordered_json further = ordered_json::object();
   if (open_ == 0) further["tempera"] = figures();
-  send_chunk({std::move(last)}, std::move(further));
+  send_chunk({std::move(last)}, further);
 }
 
 ordered_json Generation::frame(const char* object) const {
@@ -80,8 +85,8 @@ ordered_json Generation::frame(const char* object) const {
           {"system_fingerprint", identity_.fingerprint}};
 }
 
-void Generation::send_chunk(ordered_json choices, ordered_json further) {
-  ordered_json chunk = frame(asked_.is_chat ? "chat.completion.chunk" : "text_completion");
+void Generation::send_chunk(ordered_json choices, const ordered_json& further) {
+  ordered_json chunk = frame(is_chat() ? "chat.completion.chunk" : "text_completion");
   chunk["choices"] = std::move(choices);
   chunk.update(further);
   exchange_->write("data: " + spelled(chunk) + "\n\n");
@@ -90,7 +95,7 @@ void Generation::send_chunk(ordered_json choices, ordered_json further) {
 ordered_json Generation::chunk_choice(std::size_t index, const std::string& text,
                                       const char* reason) const {
   ordered_json choice{{"index", index}};
-  if (asked_.is_chat) {
+  if (is_chat()) {
     choice["delta"] = ordered_json::object();
     if (!text.empty()) choice["delta"]["content"] = text;
   } else {
@@ -111,7 +116,7 @@ std::string Generation::text_of(std::size_t index) const {
 ordered_json Generation::whole_choice(std::size_t index) const {
   const Choice& choice = choices_[index];
   ordered_json said{{"index", index}};
-  if (asked_.is_chat)
+  if (is_chat())
     said["message"] = {{"role", "assistant"}, {"content", text_of(index)}};
   else
     said["text"] = text_of(index);
@@ -136,9 +141,8 @@ ordered_json Generation::logprobs_of(std::size_t index,
   if (choice.answer) spell_tokens(model_.text(), choice.answer->tokens, tokens);
   // The prompt is scored with its answer, whether it is part of what is said or not.
   scores = scores.last(std::min(scores.size(), tokens.size()));
-  return asked_.is_chat
-             ? chat_logprobs(model_.text(), tokens, scores)
-             : completion_logprobs(model_.text(), tokens, scores, asked_.top_logprobs > 0);
+  return is_chat() ? chat_logprobs(model_.text(), tokens, scores)
+                   : completion_logprobs(model_.text(), tokens, scores, asked_.top_logprobs > 0);
 }
 
 ordered_json Generation::usage() const {

@@ -37,12 +37,13 @@ void Generation::answer_estimate(bool is_cut) {
     run.prompt_lengths.push_back(request.prompt.size());
   const gpu::RunEstimate found = gpu::estimate_of(std::move(pilot_), run, model_.model());
   cancel_all();
-  nlohmann::ordered_json body = frame(asked_.is_chat ? "chat.completion" : "text_completion");
+  nlohmann::ordered_json body = frame(is_chat() ? "chat.completion" : "text_completion");
   body["choices"] = nlohmann::ordered_json::array();
   body["usage"] = usage();
   body["tempera"] = figures();
   body["tempera"]["estimate"] = found.to_json();
   leave_queue();
+  tell_facts();
   exchange_->respond(json_response(body));
   is_over_ = true;
 }

@@ -46,17 +46,19 @@ void require_model(const std::string& named, const Identity& identity) {
 }
 
 ResolvedGeneration resolve_generation(const gpu::OpenedModel& model, const Identity& identity,
-                                      std::string_view body, bool is_chat,
+                                      std::string_view body, BodyForm form,
                                       const GenerationLimits& limits,
                                       std::optional<std::uint64_t> seed) {
-  ResolvedGeneration resolved{read_generation_request(body, is_chat, limits, seed), {}, {}};
+  ResolvedGeneration resolved{read_generation_request(body, form, limits, seed), {}, {}};
   const GenerationRequest& asked = resolved.asked;
   require_model(asked.model, identity);
   if (asked.audit && asked.wishes.size() != 1)
     throw BadInput("tempera.audit",
                    "the request has " + std::to_string(asked.wishes.size()) + " prompts",
                    "ask for the audit of one prompt at a time");
-  const std::string where = is_chat ? "messages" : "prompt";
+  const std::string where = form == BodyForm::completion ? "prompt"
+                            : form == BodyForm::chat     ? "messages"
+                                                         : "input";
   for (const gpu::SampleWish& wish : asked.wishes) {
     const gpu::SamplerSettings& settings =
         resolved.settings.emplace_back(gpu::resolve_sampler(wish.sampler));

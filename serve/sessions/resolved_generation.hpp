@@ -55,7 +55,7 @@ inline constexpr std::size_t most_records = std::size_t{1} << 16;
 /// @throw BadInput as read_generation_request and gpu::resolve, OtherModel; and for a request that
 /// costs too much as a whole
 ResolvedGeneration resolve_generation(const gpu::OpenedModel& model, const Identity& identity,
-                                      std::string_view body, bool is_chat,
+                                      std::string_view body, BodyForm form,
                                       const GenerationLimits& limits,
                                       std::optional<std::uint64_t> seed = std::nullopt);
 

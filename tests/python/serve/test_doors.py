@@ -180,7 +180,7 @@ def test_the_absolute_form_of_a_target_is_taken(server, half_closed):
 
 def test_a_name_is_needed_after_models(server):
     assert server.ask("/v1/models/")[0] == 404
-    for path in ("/v1/responses", "/v1/embeddings"):
+    for path in ("/v1/audio", "/v1/moderations"):
         status, answer = server.ask(path, {})
         assert status == 404 and path in answer["error"]["message"] and "/v1/completions" in answer["error"]["message"]
 

@@ -12,6 +12,7 @@ import pytest
 from openai.types import batch_create_params, completion_create_params
 from openai.types.chat import chat_completion_assistant_message_param, chat_completion_stream_options_param
 from openai.types.chat import completion_create_params as chat_create_params
+from openai.types.responses import response_create_params
 
 from conftest import MODEL, TEMPERA, Server
 
@@ -26,6 +27,12 @@ OFFICIAL = {
     "StreamOptions": "include_obfuscation include_usage",
     "AssistantMessage": "audio content function_call name refusal role tool_calls",
     "NewBatch": "completion_window endpoint input_file_id metadata output_expires_after",
+    "NewResponse": """access_programs background background_options context_management conversation image include input instructions
+        max_output_tokens max_tool_calls metadata model moderation parallel_tool_calls previous_response_id prompt prompt_cache_key
+        prompt_cache_options prompt_cache_retention reasoning safety_identifier service_tier store stream stream_options temperature text
+        tool_choice tools top_logprobs top_p truncation user""",
+    "InputMessage": "content id phase role status type",
+    "InputPart": "annotations logprobs text type",
 }
 # Fields of vLLM, SGLang, llama.cpp and the clients that are written for them.
 OF_OTHERS = {
@@ -57,10 +64,10 @@ MISPLACED = [
         ("block", 4, '"tempera": {"block": ...}'), ("thinking", True, '"tempera": {"thinking": ...}'), ("audit", True, '"tempera": {"audit": ...}'),
         ("particles", 4, '"tempera": {"particles": ...}')]],
 ]
-REQUIRED = {"messages", "prompt", "role", "input_file_id", "endpoint", "type", "text"}
+REQUIRED = {"messages", "prompt", "input", "role", "input_file_id", "endpoint", "type", "text"}
 # Values that change nothing, of the fields that the server acts on.
 ACTED_ON = {"best_of": [1], "completion_window": ["24h"], "content": [None, ""], "echo": [False], "include_usage": [], "logprobs": [False],
-            "max_completion_tokens": [8], "max_tokens": [8], "metadata": [{}, {"a": "b"}], "model": ["worked_sum"], "n": [1], "seed": [], "stop": [[]],
+            "instructions": [], "max_completion_tokens": [8], "max_output_tokens": [8], "max_tokens": [8], "metadata": [{}, {"a": "b"}], "model": ["worked_sum"], "n": [1], "seed": [], "stop": [[]],
             "stream": [False], "temperature": [1, 1.0], "top_logprobs": [], "chat_template_kwargs": [{}, {"enable_thinking": None}], "stream_options": []}
 
 
@@ -92,7 +99,7 @@ def test_the_list_of_names_is_the_protocols():
     bodies = {"Chat": chat_create_params.CompletionCreateParamsBase, "Completion": completion_create_params.CompletionCreateParamsBase,
               "StreamOptions": chat_completion_stream_options_param.ChatCompletionStreamOptionsParam,
               "AssistantMessage": chat_completion_assistant_message_param.ChatCompletionAssistantMessageParam,
-              "NewBatch": batch_create_params.BatchCreateParams}
+              "NewBatch": batch_create_params.BatchCreateParams, "NewResponse": response_create_params.ResponseCreateParamsBase}
     for holder, body in bodies.items():
         # `stream` is a field of the two kinds of request that the package makes of each body.
         assert set(typing.get_type_hints(body)) - {"stream"} <= set(names(OFFICIAL, holder)), holder
@@ -117,6 +124,13 @@ def wrapped(holder, field, value):
     if holder == "TextPart":
         return {"messages": [{"role": "user", "content": [{"type": "text", "text": "Hi", field: value}]}], "max_tokens": 8,
                 "seed": 1}, f"messages[0].content[0].{field}"
+    if holder == "NewResponse":
+        return {"input": "Hi", "max_output_tokens": 8, "seed": 1, field: value}, field
+    if holder == "InputMessage":
+        return {"input": [{"role": "user", "content": "Hi", field: value}], "max_output_tokens": 8, "seed": 1}, f"input[0].{field}"
+    if holder == "InputPart":
+        return {"input": [{"role": "user", "content": [{"type": "input_text", "text": "Hi", field: value}]}], "max_output_tokens": 8,
+                "seed": 1}, f"input[0].content[0].{field}"
     if holder == "Tempera":
         return {"prompt": "4+7?", "max_tokens": 8, "seed": 1, "tempera": {"powers": [1, 2], "rounds": 1, field: value}}, f"tempera.{field}"
     return {"messages": [{"role": "user", "content": "Hi"}], "max_tokens": 8, "seed": 1, field: value}, field
@@ -125,7 +139,9 @@ def wrapped(holder, field, value):
 def without_names(text):
     """An answer or its events without what names the request."""
     def strip(answer):
-        return {key: value for key, value in answer.items() if key not in ("id", "created")}
+        if "output" in answer:  # a response says its request's metadata
+            answer = {**answer, "output": [{**message, "id": None} for message in answer["output"]], "metadata": None}
+        return {key: value for key, value in answer.items() if key not in ("id", "created", "created_at")}
     if isinstance(text, dict):
         return strip(text)
     return [strip(json.loads(line[6:])) for line in text.split("\n\n") if line.startswith("data: {")]
@@ -153,15 +169,17 @@ def cases(holder, schemas):
 
 
 @pytest.mark.parametrize("holder, field, value", [("Completion", "seed", 1), ("Chat", "seed", 1), ("StreamOptions", "include_usage", None),
-                                                  ("AssistantMessage", "content", ""), ("TextPart", "text", "Hi"), ("Tempera", "seed", 1)])
+                                                  ("AssistantMessage", "content", ""), ("TextPart", "text", "Hi"), ("Tempera", "seed", 1), ("NewResponse", "seed", 1),
+                                                  ("InputMessage", "content", "Hi"), ("InputPart", "text", "Hi")])
 def test_what_changes_nothing_is_taken_and_the_rest_named(server, chat_server, schemas, holder, field, value):
-    asked, path = (server, "/v1/completions") if holder in ("Completion", "StreamOptions", "Tempera") else (chat_server, "/v1/chat/completions")
+    asked, path = (server, "/v1/completions") if holder in ("Completion", "StreamOptions", "Tempera") else (
+        chat_server, "/v1/responses" if holder in ("NewResponse", "InputMessage", "InputPart") else "/v1/chat/completions")
     status, plain = asked.ask(path, wrapped(holder, field, value)[0])
     assert status == 200, plain
     taken = refused = 0
     for field, value, is_neutral in cases(holder, schemas):
         body, param = wrapped(holder, field, value)
-        if field in ("seed", "max_tokens") or (field == "model" and value and holder == "Chat"):
+        if field in ("seed", "max_tokens", "max_output_tokens") or (holder, field) == ("InputMessage", "content") or (field == "model" and value and holder in ("Chat", "NewResponse")):
             continue
         status, answer = asked.ask(path, body)
         if is_neutral:

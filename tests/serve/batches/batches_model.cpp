@@ -112,8 +112,8 @@ json alone(const Version& version, json body, std::uint64_t seed) {
   gpu::Session session(version.model);
   const auto generation = std::make_shared<Generation>(
       version.model, version.identity, counters,
-      resolve_generation(version.model, version.identity, body.dump(), false, {}),
-      GenerationName::fresh(false), client);
+      resolve_generation(version.model, version.identity, body.dump(), BodyForm::completion, {}),
+      GenerationName::fresh(BodyForm::completion), client);
   generation->begin(session);
   while (session.step()) {
   }

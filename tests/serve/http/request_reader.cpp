@@ -286,7 +286,8 @@ TEST_CASE("a mutated connection is read the same however it is split", "[fuzz]")
       if (request.path != "/v1/completions") continue;
       try {
         // Not within REQUIRE, which would catch what is thrown.
-        const GenerationRequest read = read_generation_request(request.body, false, {}, 7);
+        const GenerationRequest read =
+            read_generation_request(request.body, BodyForm::completion, {}, 7);
         taken += read.wishes.empty() ? 0 : 1;
       } catch (const BadInput&) {
       }

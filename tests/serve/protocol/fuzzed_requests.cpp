@@ -25,6 +25,9 @@ const std::vector<std::string>& good_bodies() {
       R"( "schedule": "deo", "restart_weights": [1, 2, 3], "seed": 18446744073709551615}})",
       R"({"messages": [{"role": "system", "content": "be brief"}, {"role": "user", "content": )"
       R"([{"type": "text", "text": "\u00e9\ud83d\ude00"}]}], "max_completion_tokens": 9, "logprobs": true, "top_logprobs": 2})",
+      R"({"input": "Hi", "instructions": "be brief", "max_output_tokens": 9, "store": false, "metadata": {"a": "b"}})",
+      R"({"input": [{"role": "user", "content": "Hi"}, {"type": "message", "role": "assistant", "id": "msg_1", )"
+      R"("content": [{"type": "output_text", "text": "Ho", "annotations": []}]}], "stream": true})",
       R"({"prompt": "x", "tempera": {"preset": "qwen3/math500", "sampler": "ppt", "round_events": true,)"
       R"( "thinking": false, "particles": 3, "prefetch": 2, "early_rejection": true, "output_rung": 1}})",
   };
@@ -122,7 +125,7 @@ TEST_CASE("a mutated body is read or refused", "[fuzz]") {
   const std::uint64_t taken =
       taken_of(inputs, 1, good_bodies(), [&](const std::string& text, Chance& chance) {
         const GenerationRequest read =
-            read_generation_request(text, chance.below(3) == 0, limits, 7);
+            read_generation_request(text, static_cast<BodyForm>(chance.below(3)), limits, 7);
         REQUIRE(!read.wishes.empty());
         REQUIRE(read.choices_of_a_prompt >= 1);
         REQUIRE(read.choices_of_a_prompt <= limits.choices);

@@ -17,7 +17,7 @@ using nlohmann::json;
 gpu::SampleWish wish_of(const json& fields) {
   json body{{"messages", {{{"role", "user"}, {"content", "Hi"}}}}};
   body.update(fields);
-  return read_generation_request(body.dump(), true, {}, 7).wishes.front();
+  return read_generation_request(body.dump(), BodyForm::chat, {}, 7).wishes.front();
 }
 
 }  // namespace
@@ -43,7 +43,7 @@ TEST_CASE("chat_template_kwargs are given as they are, in their order", "[serve]
   const std::string arguments = R"({"z":{"b":1,"a":[true,"x"]},"effort":"low"})";
   const auto body = R"({"messages":[{"role":"developer","content":"Hi"}],"chat_template_kwargs":)" +
                     arguments + R"(,"tempera":{"thinking":true}})";
-  const auto wish = read_generation_request(body, true, {}, 7).wishes.front();
+  const auto wish = read_generation_request(body, BodyForm::chat, {}, 7).wishes.front();
   CHECK(wish.arguments.json() ==
         R"({"z":{"b":1,"a":[true,"x"]},"effort":"low","enable_thinking":true})");
   CHECK(std::get<std::vector<gpu::ChatMessage>>(wish.prompt).front().role == "developer");
@@ -78,7 +78,8 @@ TEST_CASE("each limit of a request is taken at its bound and refused one past it
                         : json{{"prompt", "Hi"}};
     body.update(fields);
     try {
-      read_generation_request(body.dump(), is_chat, limits, 7);
+      read_generation_request(body.dump(), is_chat ? BodyForm::chat : BodyForm::completion, limits,
+                              7);
     } catch (const BadInput& error) {
       const std::string message = error.what();
       return message.substr(0, message.find(':'));

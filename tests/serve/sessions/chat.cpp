@@ -55,25 +55,24 @@ class Client final : public Exchange {
 
 class Chat {
  public:
-  json answer(const json& body, bool is_chat = true) {
-    const auto client = answered(body, is_chat);
+  json answer(const json& body, BodyForm form = BodyForm::chat) {
+    const auto client = answered(body, form);
     REQUIRE(client->response().status == 200);
     return json::parse(client->response().body);
   }
-  std::shared_ptr<Client> answered(const json& body, bool is_chat = true) {
+  std::shared_ptr<Client> answered(const json& body, BodyForm form = BodyForm::chat) {
     const auto client = std::make_shared<Client>();
     Counters counters;
-    const auto generation =
-        std::make_shared<Generation>(model_, identity_, counters, resolved(body, is_chat),
-                                     GenerationName::fresh(is_chat), client);
+    const auto generation = std::make_shared<Generation>(
+        model_, identity_, counters, resolved(body, form), GenerationName::fresh(form), client);
     gpu::Session session(model_, {});
     generation->begin(session);
     while (session.step()) {
     }
     return client;
   }
-  ResolvedGeneration resolved(const json& body, bool is_chat = true) const {
-    return resolve_generation(model_, identity_, body.dump(), is_chat, {}, 7);
+  ResolvedGeneration resolved(const json& body, BodyForm form = BodyForm::chat) const {
+    return resolve_generation(model_, identity_, body.dump(), form, {}, 7);
   }
   std::size_t horizon_of(const json& body) const {
     return resolved(body).requests.front().plan.stages.back().horizon;
@@ -240,7 +239,7 @@ TEST_CASE("the texts of scored tokens are together the answer, and its offsets c
                    {"seed", seed},
                    {"logprobs", 2},
                    {"echo", true}};
-    const json choice = chat.answer(continued, false)["choices"][0];
+    const json choice = chat.answer(continued, BodyForm::completion)["choices"][0];
     const json& scores = choice["logprobs"];
     together.clear();
     for (std::size_t t = 0; t < scores["tokens"].size(); ++t) {

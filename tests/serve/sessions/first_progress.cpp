@@ -65,8 +65,8 @@ std::vector<std::vector<std::uint64_t>> comments_of_clients(std::size_t count) {
         resolve_generation(model, identity,
                            R"({"prompt": "4+7+9+3+8?", "max_tokens": 20, "stream": true,)"
                            R"( "tempera": {"powers": [1, 1.6, 2.5, 4], "block": 4, "rounds": 5}})",
-                           false, {}, i),
-        GenerationName::fresh(false), clients.back()));
+                           BodyForm::completion, {}, i),
+        GenerationName::fresh(BodyForm::completion), clients.back()));
     generations.back()->begin(session);
   }
   while (session.step()) {

@@ -57,8 +57,8 @@ TEST_CASE("a request that fails says nothing of where the model is", "[serve]") 
     const auto generation = std::make_shared<Generation>(
         model, identity(), counters,
         resolve_generation(model, identity(), R"({"prompt": "4+7?", "stream": )" + stream + "}",
-                           false, {}, 1),
-        GenerationName::fresh(false), client);
+                           BodyForm::completion, {}, 1),
+        GenerationName::fresh(BodyForm::completion), client);
     generation->begin(session);
     generation->give_up(500, "/home/a/model/model.safetensors: cannot be read");
     CHECK(client->sent().find("sums/model.safetensors: cannot be read") != std::string::npos);

@@ -51,8 +51,8 @@ class Served {
                                             std::shared_ptr<Exchange> client) {
     return std::make_shared<Generation>(
         model, identity_, counters_,
-        resolve_generation(model, identity_, body.dump(), false, {}, 1),
-        GenerationName::fresh(false), std::move(client));
+        resolve_generation(model, identity_, body.dump(), BodyForm::completion, {}, 1),
+        GenerationName::fresh(BodyForm::completion), std::move(client));
   }
 
   const gpu::OpenedModel model =

@@ -93,7 +93,7 @@ TEST_CASE("a request has 2^16 records and 64 rungs at most", "[serve]") {
   const Identity identity{"sums", "", "sums"};
   const auto is_taken = [&](const json& body) {
     try {
-      resolve_generation(model, identity, body.dump(), false, {});
+      resolve_generation(model, identity, body.dump(), BodyForm::completion, {});
       return true;
     } catch (const BadInput&) {
       return false;
