@@ -30,6 +30,7 @@
 #include "serve/sessions/engine_loop.hpp"
 #include "serve/sessions/generation.hpp"
 #include "serve/sessions/intake.hpp"
+#include "serve/sessions/memory_reserve.hpp"
 
 namespace tempera::serve {
 namespace {
@@ -107,6 +108,8 @@ class Server::Work {
       is_stopping_ = true;
       http_.stop(options_.grace);
     });
+    const MemoryReserve reserve;
+    MemoryReserve::set_thread(MemoryReserve::Thread::draws);
     wake();  // for the batches of an earlier process
     std::thread connections([this] {
       for (bool has_ended = false; !has_ended;) {
@@ -166,6 +169,7 @@ class Server::Work {
   }
   /// Memory has run out where nobody could be ended for it: all are.
   void free_memory() {
+    MemoryReserve::give_back();
     give_up_all(503, "the server has run out of memory; ask for less, or try again later");
     generations_.clear();
     if (batches_) batches_->wait(session_, "the server has run out of memory");
@@ -417,6 +421,8 @@ class Server::Work {
           return error_response(404, error.what(), "model");
         } catch (const BadInput& error) {
           return bad_input(error);
+        } catch (const std::bad_alloc&) {
+          return error_response(503, Generation::no_memory);
         } catch (const std::exception& error) {
           return error_response(500, identity_.without_paths(error.what()));
         }
@@ -491,6 +497,8 @@ class Server::Work {
       refuse_now(error_response(404, error.what(), "model"));
     } catch (const BadInput& error) {
       refuse_now(bad_input(error));
+    } catch (const std::bad_alloc&) {
+      refuse_now(error_response(503, Generation::no_memory));
     } catch (const std::exception& error) {
       refuse_now(error_response(500, identity_.without_paths(error.what())));
     }
@@ -506,6 +514,7 @@ class Server::Work {
 
   /// On the session's thread, after each pass.
   bool after_turn() {
+    MemoryReserve::restore();
     if (options_.longest.count() > 0) end_late_ones();
     std::erase_if(generations_, [](const auto& generation) { return generation->is_over(); });
     const gpu::SessionTotals totals = session_.totals();

@@ -7,7 +7,9 @@
 #include <boost/beast/http.hpp>
 #undef BOOST_DISABLE_ASSERTS
 
+#include <algorithm>
 #include <boost/asio/awaitable.hpp>
+#include <boost/asio/buffer.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -116,16 +118,17 @@ class RequestReader {
                        "this one as it was before it was encoded");
     const std::string too_large =
         "the request's body is larger than " + std::to_string(most) + " bytes";
-    parser_->header_limit(static_cast<std::uint32_t>(limits_.header_bytes));  // of what ends a body
     parser_->body_limit(most);
     if (parser_->content_length() && *parser_->content_length() > most)
       co_return refuse(413, too_large);
-    if (has_body() && boost::beast::iequals(parser_->get()[http::field::expect], "100-continue")) {
-      http::response<http::empty_body> go_on{http::status::continue_, parser_->get().version()};
+    // A client of HTTP/1.0 would take the interim answer for the answer (RFC 9110, section 10.1.1).
+    if (has_body() && request_version() >= 11 &&
+        boost::beast::iequals(parser_->get()[http::field::expect], "100-continue")) {
+      http::response<http::empty_body> go_on{http::status::continue_, request_version()};
       co_await http::async_write(stream_, go_on, to_error());
     }
     while (!error && has_body()) {
-      co_await http::async_read_some(stream_, buffer_, *parser_, to_error());
+      co_await read_some_of_body(error);
       if (!share.grow_to(parser_->get().body().size()))
         co_return refuse(503,
                          "the server holds as many bytes of requests as it may; try again later");
@@ -169,6 +172,33 @@ class RequestReader {
   bool is_full() const { return buffer_.size() >= limits_.header_bytes; }
 
  private:
+  unsigned request_version() const { return parser_->get().version(); }
+
+  /// Gives the parser more of a body. The head of a chunk, with its extensions, and the fields
+  /// after the last chunk are parsed as a whole each, and held until then: they may be as large as
+  /// a header, however they are split.
+  boost::asio::awaitable<void> read_some_of_body(boost::system::error_code& error) {
+    namespace http = boost::beast::http;
+    const std::size_t given = std::min(buffer_.size(), limits_.header_bytes);
+    if (given > 0) {
+      buffer_.consume(parser_->put(boost::asio::buffer(buffer_.data(), given), error));
+      if (error != http::error::need_more) co_return;
+      error = {};
+    }
+    if (given == limits_.header_bytes) {
+      error = http::error::header_limit;
+      co_return;
+    }
+    const std::size_t more = co_await stream_.async_read_some(
+        buffer_.prepare(limits_.header_bytes),
+        boost::asio::redirect_error(boost::asio::use_awaitable, error));
+    buffer_.commit(more);
+    if (error == boost::asio::error::eof) {
+      error = {};
+      parser_->put_eof(error);
+    }
+  }
+
   /// Whether the header names one Host: of two, a proxy may take the other one (RFC 9112, 3.2).
   /// Before HTTP/1.1 there was none.
   template <class Header>
@@ -203,8 +233,10 @@ class RequestReader {
         error.category() == boost::asio::error::get_system_category())
       return {};
     if (error == http::error::header_limit)
-      return {431, "the request's header is larger than " + std::to_string(limits_.header_bytes) +
-                       " bytes"};
+      return {431,
+              "the request's header, or what stands beside the chunks of its body, is larger "
+              "than " +
+                  std::to_string(limits_.header_bytes) + " bytes"};
     return {400, "this is not an HTTP request"};
   }
 

@@ -24,15 +24,13 @@ const char* type_of(unsigned status) {
 }
 
 std::string body_of(unsigned status, const std::string& message, const std::string& param) {
-  ordered_json error;
-  error["message"] = message;
-  error["type"] = type_of(status);
-  if (param.empty())
-    error["param"] = nullptr;
-  else
-    error["param"] = param;
-  error["code"] = status;
-  return spelled({{"error", error}});
+  // Made as a whole: a value that has become an object, for which memory was then missing, cannot
+  // be destroyed.
+  return spelled({{"error",
+                   {{"message", message},
+                    {"type", type_of(status)},
+                    {"param", param.empty() ? ordered_json() : ordered_json(param)},
+                    {"code", status}}}});
 }
 
 /// "a.b[2]" of a path of keys such as "a"["b"][2] at the beginning of a text.
@@ -60,7 +58,7 @@ std::string dotted(std::string_view path) {
 /// The field that the message of a BadInput names; empty if it names none.
 std::string field_in(std::string_view message) {
   // What JsonObject says of a body: 'body: key "a"["b"] is …' and 'body, "a"[2], …'.
-  for (const std::string_view begin : {"body: key ", "body, "})
+  for (const std::string_view begin : {"body: key ", "body: the number at ", "body, "})
     if (message.starts_with(begin)) return dotted(message.substr(begin.size()));
   const auto end = message.find_first_of(":,");
   const std::string_view field = message.substr(0, end);

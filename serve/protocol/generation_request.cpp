@@ -46,7 +46,7 @@ void check_body(const JsonObject& body, BodyForm form) {
 
 /// The seed of a body or of its "tempera"; none for -1, which some clients send for a fresh one.
 std::optional<std::uint64_t> read_seed(const JsonObject& object) {
-  if (!object.has("seed") || object.at("seed") == json(-1)) return std::nullopt;
+  if (!object.has("seed") || is_same(object.at("seed"), -1)) return std::nullopt;
   return object.whole_number("seed", 0, std::numeric_limits<std::uint64_t>::max());
 }
 

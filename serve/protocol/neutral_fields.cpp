@@ -16,6 +16,10 @@ namespace {
 using nlohmann::json;
 using nlohmann::ordered_json;
 
+bool is_below_0(const json& value) {
+  return value.is_number() && !value.is_number_unsigned() && value < 0;
+}
+
 bool is_neutral(const NeutralField& field, const JsonObject& object) {
   const json& value = object.at(std::string(field.key));
   switch (field.neutral) {
@@ -23,7 +27,8 @@ bool is_neutral(const NeutralField& field, const JsonObject& object) {
       return false;
     case Neutral::listed: {
       const json values = json::parse(field.values);
-      return std::find(values.begin(), values.end(), value) != values.end();
+      return std::any_of(values.begin(), values.end(),
+                         [&](const json& neutral) { return is_same(value, neutral); });
     }
     case Neutral::any_text:
       return value.is_string();
@@ -80,6 +85,10 @@ void refuse_outside(const std::string& key, Holder holder) {
 }
 
 }  // namespace
+
+bool is_same(const json& value, const json& other) {
+  return value == other && is_below_0(value) == is_below_0(other);
+}
 
 std::span<const NeutralField> neutral_fields() {
   static constexpr auto completion = static_cast<unsigned>(Holder::completion);

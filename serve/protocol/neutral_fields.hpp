@@ -70,6 +70,10 @@ void check_fields(const JsonObject& object, Holder holder,
                   std::initializer_list<std::string_view> further = {},
                   const std::string& place = {});
 
+/// True if two values of JSON are the same. The comparison of nlohmann's library takes 2^64 - 1 for
+/// -1, as a conversion of C++ would.
+bool is_same(const nlohmann::json& value, const nlohmann::json& other);
+
 /// The fields of "tempera".
 std::vector<std::string_view> tempera_keys();
 

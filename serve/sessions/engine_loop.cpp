@@ -21,7 +21,11 @@ std::exception_ptr EngineLoop::run() {
       is_busy = after_each_() || is_busy;
     } catch (const std::bad_alloc&) {
       if (!out_of_memory_) return std::current_exception();
-      out_of_memory_();
+      try {
+        out_of_memory_();
+      } catch (const std::bad_alloc&) {
+        // Whoever was ended has given memory back; the others continue.
+      }
       is_busy = true;
     } catch (...) {
       return std::current_exception();

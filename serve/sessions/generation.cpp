@@ -12,16 +12,10 @@
 #include "serve/protocol/error_body.hpp"
 #include "serve/protocol/fresh_id.hpp"
 #include "serve/protocol/json_response.hpp"
+#include "serve/sessions/memory_reserve.hpp"
 
 namespace tempera::serve {
 using nlohmann::ordered_json;
-
-namespace {
-
-constexpr const char* no_memory =
-    "the server has no memory for this request now; ask for less, or try again later";
-
-}  // namespace
 
 GenerationName GenerationName::fresh(BodyForm form) {
   const char* prefix = form == BodyForm::completion ? "cmpl-"
@@ -150,8 +144,10 @@ void Generation::give_up(const std::exception_ptr& why) {
   try {
     std::rethrow_exception(why);
   } catch (const std::bad_alloc&) {
+    MemoryReserve::give_back();
     give_up(503, no_memory);
   } catch (const gpu::NoRoom&) {
+    MemoryReserve::give_back();
     give_up(503, no_memory);
   } catch (const gpu::NotDrawn& error) {
     // This alone among the faults of an input is the client's: no client asks for it again.

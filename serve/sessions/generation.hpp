@@ -53,6 +53,10 @@ struct GenerationName {
 /// making, all of it belongs to the session's thread.
 class Generation final : public gpu::Listener, public std::enable_shared_from_this<Generation> {
  public:
+  /// The answer by 503 to whoever finds no memory.
+  static constexpr const char* no_memory =
+      "the server has no memory for this request now; ask for less, or try again later";
+
   Generation(const gpu::OpenedModel& model, const Identity& identity, Counters& counters,
              ResolvedGeneration resolved, GenerationName name, std::shared_ptr<Exchange> exchange,
              std::unique_ptr<QueueEntry> entry = nullptr, const gpu::Share& share = {});

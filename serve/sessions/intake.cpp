@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "serve/sessions/memory_reserve.hpp"
+
 namespace tempera::serve {
 
 std::shared_ptr<Leaving> Leaving::watch(Exchange& exchange) {
@@ -38,11 +40,21 @@ void Leaving::leave() {
 }
 
 Intake::Intake(const IntakeLimits& limits) : limits_(limits) {
-  for (std::size_t thread = 0; thread < limits_.threads; ++thread)
-    threads_.emplace_back([this, thread] { work(thread > 0); });
+  try {
+    for (std::size_t thread = 0; thread < limits_.threads; ++thread)
+      threads_.emplace_back([this, thread] {
+        MemoryReserve::set_thread(MemoryReserve::Thread::reads);
+        work(thread > 0);
+      });
+  } catch (...) {
+    stop();  // those that the system gave wait for work
+    throw;
+  }
 }
 
-Intake::~Intake() {
+Intake::~Intake() { stop(); }
+
+void Intake::stop() {
   {
     const std::scoped_lock lock(mutex_);
     is_stopping_ = true;

@@ -43,6 +43,7 @@ class Leaving {
 /// a client that leaves before its turn is dropped.
 class Intake {
  public:
+  /// @throw std::system_error if the system gives too few threads
   explicit Intake(const IntakeLimits& limits);
   /// Drops what waits and joins the threads.
   ~Intake();
@@ -65,6 +66,8 @@ class Intake {
     std::function<void()> left;
   };
 
+  /// Drops what waits and joins the threads.
+  void stop();
   /// Takes jobs until the end.
   void work(bool takes_large);
 

@@ -48,8 +48,9 @@ void CountedCache::join_as_fork(const CountedCache& source, std::size_t length) 
   source.note_use();
   number_ = account_->caches_++;
   // `length` may be less than its own: of a page that is begun nothing belongs to the source.
-  list_ = this->length() > whole_ ? &account_->idle_ : &account_->spent_;
-  place_ = list_->insert(list_->end(), this);
+  CacheAccount::Caches& list = this->length() > whole_ ? account_->idle_ : account_->spent_;
+  place_ = list.insert(list.end(), this);
+  list_ = &list;  // only now: there may be too little memory for a place
 }
 
 void CountedCache::move_to(CacheAccount::Caches& list) const {

@@ -1,4 +1,5 @@
 """Whatever one request asks for: others are answered meanwhile, and it is ended by its client, by --longest and by SIGTERM."""
+import http.client
 import json
 import pathlib
 import re
@@ -120,6 +121,33 @@ def test_the_default_limit_of_caches_is_half_of_what_is_free():
     running = Server()
     try:
         assert 0 < limit_of_caches(running) <= free // 2
+    finally:
+        running.stop()
+
+
+def test_memory_that_the_system_does_not_give_ends_requests_and_never_the_server():
+    """Memory of the session, of a thread that reads bodies, and of the connections' own."""
+    running = Server("--cache-memory", "1GiB", "--longest", "60")
+    try:
+        alone = running.ask("/v1/completions", SMALL)[1]["choices"]
+        pages = int(pathlib.Path(f"/proc/{running.process.pid}/statm").read_text().split()[0])
+        most = pages * resource.getpagesize() + (16 << 20)
+        resource.prlimit(running.process.pid, resource.RLIMIT_AS, (most, most))
+        bodies = [{"prompt": "4+7?", "max_tokens": 28, "seed": 1, "n": 128, "tempera": {"powers": [1 + k / 64 for k in range(64)], "rounds": 1}},
+                  {"prompt": "4+7?", "max_tokens": 28, "seed": 1, "tempera": {"sampler": "power-smc", "powers": [4], "particles": 65535, "block": 28}},
+                  {"prompt": "4" * (4 << 20), "max_tokens": 1},
+                  {"prompt": [[1] * 30] * 150000, "max_tokens": 1}]
+        for body in bodies:
+            connection = running.connection(timeout=PATIENCE)
+            try:
+                connection.request("POST", "/v1/completions", json.dumps(body))
+                assert connection.getresponse().status in (200, 400, 503), body["prompt"][:9]
+            except (http.client.HTTPException, OSError):
+                pass  # it was the memory of this connection
+            connection.close()
+            assert running.process.poll() is None, running.process.stderr.read()
+            status, answer = running.ask("/v1/completions", SMALL)
+            assert status == 200 and answer["choices"] == alone, answer
     finally:
         running.stop()
 

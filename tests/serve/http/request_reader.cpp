@@ -190,7 +190,9 @@ Sent one_request(Chance& chance) {
       sent.bytes += "\r\n" + request.body.substr(at, length) + "\r\n";
       at += length;
     }
-    sent.bytes += "0\r\n\r\n";
+    sent.bytes += "0\r\n";
+    if (chance.below(4) == 0) sent.bytes += "Name: value\r\n";
+    sent.bytes += "\r\n";
   } else {
     if (has_body) sent.bytes += "Content-Length: " + std::to_string(request.body.size()) + "\r\n";
     sent.bytes += "\r\n" + request.body;
@@ -443,22 +445,70 @@ TEST_CASE("the end of an empty body may come byte by byte", "[serve]") {
   }
 }
 
+TEST_CASE("what stands beside the chunks of a body may be as large as a header", "[serve]") {
+  asio::io_context io{1};
+  const HttpLimits limits = small_limits();
+  // So many bytes: those of the text, with others at the mark.
+  const auto padded = [](std::string text, std::size_t size) {
+    const std::size_t mark = text.find('@');
+    return text.replace(mark, 1, size - (text.size() - 1), 'x');
+  };
+  // A chunk's head with an extension, alone and after another chunk, and the fields after the last.
+  const auto first = [&](std::size_t size) {
+    return padded("2;a=@\r\n", size) + "ab\r\n0\r\n\r\n";
+  };
+  const auto second = [&](std::size_t size) {
+    return "2\r\nab" + padded("\r\n2;a=@\r\n", size) + "cd\r\n0\r\n\r\n";
+  };
+  const auto fields = [&](std::size_t size) {
+    return "2\r\nab" + padded("\r\n0\r\nA: @\r\n\r\n", size);
+  };
+  const std::string head = "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n";
+  const auto end_of = [&](const std::string& body, std::size_t piece) {
+    std::vector<std::size_t> cuts;
+    for (std::size_t at = piece; piece > 0 && at < head.size() + body.size(); at += piece)
+      cuts.push_back(at);
+    return read_all(io, head + body, cuts, limits);
+  };
+  const auto without_end = [](const std::string& begin) { return begin + std::string(5000, 'x'); };
+  for (const std::size_t piece : {0, 1, 7, 400}) {
+    CAPTURE(piece);
+    for (const std::size_t size : {20, 200, 399, 401, 1000, 5000}) {
+      CAPTURE(size);
+      for (const std::string& body : {first(size), second(size), fields(size)}) {
+        CAPTURE(body);
+        const Outcome outcome = end_of(body, piece);
+        CHECK(outcome.requests.size() == (size <= limits.header_bytes ? 1 : 0));
+        CHECK(outcome.end == (size <= limits.header_bytes ? 0 : 431));
+      }
+    }
+    for (const std::string& body :
+         {without_end("2;"), without_end("2\r\nab\r\n2;"), without_end("0\r\nA: ")})
+      CHECK(end_of(body, piece).end == 431);
+  }
+}
+
 TEST_CASE("a client that asks whether to go on is told so before its body", "[serve]") {
   asio::io_context io{1};
   const HttpLimits limits = small_limits();
-  const std::string bytes =
-      "POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\nab";
-  Pieces stream(io, bytes, {});
-  RequestReader<Pieces> reader(stream, limits);
-  HeldBodies held(limits.held_bytes);
-  std::optional<IncomingRequest> incoming;
-  asio::co_spawn(
-      io, [&]() -> asio::awaitable<void> { incoming = co_await read(reader, held); },
-      asio::detached);
-  io.run();
-  REQUIRE(incoming.has_value());
-  CHECK(incoming->asked.body == "ab");
-  CHECK(stream.received() > 0);
+  // Before HTTP/1.1 there were no interim answers: such a client takes it for the answer.
+  for (const std::string version : {"1.1", "1.0"}) {
+    CAPTURE(version);
+    const std::string bytes = "POST / HTTP/" + version +
+                              "\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\nab";
+    Pieces stream(io, bytes, {});
+    RequestReader<Pieces> reader(stream, limits);
+    HeldBodies held(limits.held_bytes);
+    std::optional<IncomingRequest> incoming;
+    asio::co_spawn(
+        io, [&]() -> asio::awaitable<void> { incoming = co_await read(reader, held); },
+        asio::detached);
+    io.restart();
+    io.run();
+    REQUIRE(incoming.has_value());
+    CHECK(incoming->asked.body == "ab");
+    CHECK((stream.received() > 0) == (version == "1.1"));
+  }
 }
 
 }  // namespace tempera::serve::request_reader_test

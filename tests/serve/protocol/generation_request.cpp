@@ -1,5 +1,6 @@
 #include "serve/protocol/generation_request.hpp"
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -58,6 +59,9 @@ TEST_CASE("a refusal names its field as the protocol's param", "[serve]") {
   CHECK(param_of(R"(body: key "n" is 0, not 1; give one)") == "n");
   CHECK(param_of(R"(body: key "tempera"["powers"][0] is null; give one)") == "tempera.powers[0]");
   CHECK(param_of(R"(body, "messages"[2], "content"[0]: is 5; give one)") == "messages[2]");
+  CHECK(param_of(R"(body: the number at "n" is out of range; give one)") == "n");
+  CHECK(param_of(R"(body: the number at "tempera"["block"] is out of range; give one)") ==
+        "tempera.block");
   for (const std::string message :
        {"body, line 1, column 2: not valid", "body: is not a JSON object; send one",
         "no field at all", "a/b.json: is missing", "two words: are none", R"(body: key "a)"})
@@ -179,6 +183,37 @@ TEST_CASE("a temperature is taken beside what says nothing of the sampler, and n
     CHECK(wish_of({{"temperature", 1}, {"tempera", tempera}}).sampler.temperature == std::nullopt);
     for (const double temperature : {0.0, 0.5, 2.0})
       CHECK_THROWS_AS(wish_of({{"temperature", temperature}, {"tempera", tempera}}), BadInput);
+  }
+}
+
+TEST_CASE("-1 asks for a fresh seed, and every number of 64 bits is one", "[serve]") {
+  const auto read = [](const char* format, const std::string& seed) {
+    std::string body = format;
+    body.replace(body.find('@'), 1, seed);
+    return read_generation_request(body, false, {}, 7);
+  };
+  for (const char* place : {R"({"prompt": "1?", "seed": @})",
+                            R"({"prompt": "1?", "tempera": {"powers": [2], "seed": @}})"}) {
+    for (const std::uint64_t seed :
+         {std::uint64_t{0}, std::uint64_t{1} << 63, UINT64_MAX - 1, UINT64_MAX}) {
+      CAPTURE(place, seed);
+      CHECK(read(place, std::to_string(seed)).is_seed_given);
+      CHECK(read(place, std::to_string(seed)).seed == seed);
+    }
+    for (const std::string fresh : {"-1", "-1.0", "null"}) {
+      CHECK_FALSE(read(place, fresh).is_seed_given);
+      CHECK(read(place, fresh).seed == 7);
+    }
+    for (const std::string wrong : {"-2", "1.5", "18446744073709551616"})
+      CHECK_THROWS_AS(read(place, wrong), BadInput);
+  }
+  // The same holds for any field: -1 is neutral here, while 2^64 - 1 asks for something.
+  for (const char* field : {"top_k", "top_n_sigma", "t_max_predict_ms", "reasoning_budget"}) {
+    CAPTURE(field);
+    const std::string place = std::string(R"({"prompt": "1?", ")") + field + R"(": @})";
+    for (const std::string neutral : {"-1", "-1.0", "-1e0"})
+      CHECK_NOTHROW(read(place.c_str(), neutral));
+    CHECK_THROWS_AS(read(place.c_str(), std::to_string(UINT64_MAX)), BadInput);
   }
 }
 

@@ -2,9 +2,14 @@
 // and what nobody waits for any more is dropped.
 #include "serve/sessions/intake.hpp"
 
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <fstream>
 #include <latch>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "tests/catch.hpp"
@@ -161,6 +166,27 @@ TEST_CASE("who asks whether a client leaves is told once, whenever it does", "[s
     CHECK(told == 1);
     CHECK(leaving->has_left());
   }
+}
+
+TEST_CASE("a system that gives too few threads ends the intake that was to have more", "[serve]") {
+  rlimit before{};
+  REQUIRE(::getrlimit(RLIMIT_AS, &before) == 0);
+  std::size_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  rlimit less = before;
+  // Some stacks have room, and never a thousand, also beside those that the library keeps.
+  less.rlim_cur = pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)) + (256 << 20);
+  REQUIRE(::setrlimit(RLIMIT_AS, &less) == 0);
+  IntakeLimits many = limits;
+  many.threads = 1000;
+  bool is_refused = false;
+  try {
+    const Intake intake(many);
+  } catch (const std::system_error&) {
+    is_refused = true;
+  }
+  REQUIRE(::setrlimit(RLIMIT_AS, &before) == 0);
+  CHECK(is_refused);
 }
 
 }  // namespace tempera::serve::intake_test

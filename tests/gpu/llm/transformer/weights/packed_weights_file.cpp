@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <thread>
@@ -255,27 +256,34 @@ TEST_CASE("a maker of packed weights that makes no progress is not waited for", 
 }
 
 TEST_CASE("a maker of packed weights is waited for as long as its file grows", "[weights]") {
-  const test::TemporaryFolder work;
+  using std::chrono::steady_clock;
   const milliseconds patience(1000);
-  OpenFile other(::open((work / "w.new").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
-  REQUIRE(::flock(other.descriptor(), LOCK_EX) == 0);
-  std::atomic<int> faults{0};
-  std::thread maker([&] {
-    const auto until = std::chrono::steady_clock::now() + 2 * patience + patience / 2;
-    while (std::chrono::steady_clock::now() < until) {
-      if (::write(other.descriptor(), "x", 1) != 1) ++faults;
-      std::this_thread::sleep_for(milliseconds(10));
-    }
-    other = OpenFile();
-  });
   std::unique_ptr<PackedWeightsFile> made;
-  try {
-    made = PackedWeightsFile::open_or_make(
-        work / "w", "key", [](const std::string&) {}, patience);
-  } catch (const NoPackedWeights&) {
+  // A busy machine may hold the maker up for as long: that is no attempt, and another is made.
+  for (steady_clock::duration longest_pause = patience; !made && longest_pause >= patience / 2;) {
+    const test::TemporaryFolder work;
+    OpenFile other(::open((work / "w.new").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+    REQUIRE(::flock(other.descriptor(), LOCK_EX) == 0);
+    longest_pause = {};
+    std::atomic<int> faults{0};
+    std::thread maker([&] {
+      const auto until = steady_clock::now() + 2 * patience + patience / 2;
+      for (auto last = steady_clock::now(); last < until;) {
+        if (::write(other.descriptor(), "x", 1) != 1) ++faults;
+        std::this_thread::sleep_for(milliseconds(10));
+        longest_pause = std::max(longest_pause, steady_clock::now() - last);
+        last = steady_clock::now();
+      }
+      other = OpenFile();
+    });
+    try {
+      made = PackedWeightsFile::open_or_make(
+          work / "w", "key", [](const std::string&) {}, patience);
+    } catch (const NoPackedWeights&) {
+    }
+    maker.join();
+    CHECK(faults == 0);
   }
-  maker.join();
-  CHECK(faults == 0);
   CHECK(made != nullptr);
 }
 
