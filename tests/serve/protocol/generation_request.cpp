@@ -190,7 +190,7 @@ TEST_CASE("-1 asks for a fresh seed, and every number of 64 bits is one", "[serv
   const auto read = [](const char* format, const std::string& seed) {
     std::string body = format;
     body.replace(body.find('@'), 1, seed);
-    return read_generation_request(body, false, {}, 7);
+    return read_generation_request(body, BodyForm::completion, {}, 7);
   };
   for (const char* place : {R"({"prompt": "1?", "seed": @})",
                             R"({"prompt": "1?", "tempera": {"powers": [2], "seed": @}})"}) {
