@@ -5,12 +5,12 @@
 
 namespace tempera::serve {
 
-/// Memory that is kept for the moment at which a `new` fails. Otherwise the
-/// command ends at the first that fails: unwinding needs memory too.
+/// Memory that is kept for the moment at which a `new` fails. Otherwise the command ends at the
+/// first that fails: unwinding needs memory too.
 ///
-/// On a thread that draws it throws std::bad_alloc, and the reserve is what the client of the ended
-/// request is told with. On one that reads bodies it throws as well, and the reserve is what their
-/// values are destroyed with. On any other it has the reserve, and is tried again.
+/// On a thread that draws it throws std::bad_alloc, and the reserve is for the answer to whoever
+/// asked. On one that reads bodies it throws as well, and the reserve is what their values are
+/// destroyed with. On any other it has the reserve, and is tried again.
 ///
 /// As the handler that it installs, it is the process's: one at a time.
 class MemoryReserve {

@@ -259,7 +259,7 @@ TEST_CASE("a maker of packed weights is waited for as long as its file grows", "
   using std::chrono::steady_clock;
   const milliseconds patience(1000);
   std::unique_ptr<PackedWeightsFile> made;
-  // A busy machine may hold the maker up for as long: that is no attempt, and another is made.
+  // A busy machine may hold the maker up for as long: such an attempt is made again.
   for (steady_clock::duration longest_pause = patience; !made && longest_pause >= patience / 2;) {
     const test::TemporaryFolder work;
     OpenFile other(::open((work / "w.new").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
