@@ -6,6 +6,7 @@ import re
 import threading
 
 import pytest
+from selenium.common.exceptions import StaleElementReferenceException
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
@@ -36,7 +37,8 @@ def page(browser, server):
 
 
 def wait(browser, condition):
-    WebDriverWait(browser, 120, poll_frequency=0.1).until(lambda _: condition())
+    # What was found may be drawn anew, or be of the page before, until it is looked at.
+    WebDriverWait(browser, 120, 0.1, [StaleElementReferenceException]).until(lambda _: condition())
 
 
 def run_by_keyboard(browser):
@@ -177,7 +179,8 @@ def test_powers_that_are_none_are_named_before_anything_is_asked(page, server, p
     # Mended, it runs, with the powers as they were typed.
     type_into(browser, "powers", " 1 , 3/2,2")
     run_by_keyboard(browser)
-    heads = [head.text for head in browser.find_elements(By.CSS_SELECTOR, "section.run:first-child .lane .head")]
+    heads = browser.execute_script(
+        "return [...document.querySelectorAll('section.run:first-child .lane .head')].map(head => head.innerText)")
     assert [re.search(r"power ([^,]+)", head).group(1) for head in heads] == ["2", "1.5", "1"], heads
     assert requests_of(server) == before + 2
 

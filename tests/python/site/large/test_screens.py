@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from selenium.common.exceptions import StaleElementReferenceException
 from selenium.webdriver.support.ui import WebDriverWait
 
 from chromium import chromium
@@ -81,4 +82,4 @@ def test_a_page_that_is_too_wide_is_seen(browser: Any, pages: list[pathlib.Path]
 
 def test_the_site_can_be_searched(browser: Any, pages: list[pathlib.Path]) -> None:
     browser.get((HTML / "search.html").as_uri() + "?q=counterexample")
-    WebDriverWait(browser, 120, poll_frequency=0.1).until(lambda _: "Your first counterexample" in browser.find_element("id", "search-results").text)
+    WebDriverWait(browser, 120, 0.1, [StaleElementReferenceException]).until(lambda _: "Your first counterexample" in browser.find_element("id", "search-results").text)
