@@ -37,7 +37,7 @@ def page(browser, server):
 
 
 def wait(browser, condition):
-    # What was found may be drawn anew, or be of the page before, until it is looked at.
+    # An element that was found may be drawn anew, or belong to the page before, until it is looked at.
     WebDriverWait(browser, 120, 0.1, [StaleElementReferenceException]).until(lambda _: condition())
 
 
