@@ -244,6 +244,18 @@ std::size_t read_window(const JsonObject& config, std::size_t least) {
   return config.has(window_key) ? config.whole_number(window_key, least, UINT32_MAX) : 0;
 }
 
+namespace {
+
+void require_type_of_each_layer(const JsonObject& config, std::size_t types, std::size_t layers) {
+  if (types == layers) return;
+  throw BadInput(config.where(),
+                 "\"layer_types\" has " + std::to_string(types) + " types for " +
+                     std::to_string(layers) + " layers",
+                 "use the config.json that belongs to these weights");
+}
+
+}  // namespace
+
 void require_full_attention(const JsonObject& config, std::size_t longest, bool is_switched) {
   const std::size_t window = read_window(config);
   const bool is_narrow = window != 0 && window < longest;
@@ -265,7 +277,10 @@ void require_full_attention(const JsonObject& config, std::size_t longest, bool 
     return;
   }
   if (is_used && is_narrow && !is_switched) refuse(narrow);
-  for (const auto& type : config.array("layer_types")) {
+  const auto types = config.array("layer_types");
+  require_type_of_each_layer(config, types.size(),
+                             config.whole_number("num_hidden_layers", 1, UINT32_MAX));
+  for (const auto& type : types) {
     if (type == "full_attention") continue;
     if (type != "sliding_attention" || window < longest)
       refuse("\"layer_types\" names " + in_quotes(type.dump(-1, ' ', true)));
@@ -277,12 +292,7 @@ std::vector<bool> read_sliding_layers(const JsonObject& config, std::size_t laye
   const std::string key = "layer_types";
   if (!config.has(key)) return otherwise;
   const auto types = config.texts(key);
-  if (types.size() != layers) {
-    throw BadInput(config.where(),
-                   in_quotes(key) + " has " + std::to_string(types.size()) + " types for " +
-                       std::to_string(layers) + " layers",
-                   "use the config.json that belongs to these weights");
-  }
+  require_type_of_each_layer(config, types.size(), layers);
   std::vector<bool> sliding;
   for (const auto& type : types) {
     if (type != "full_attention" && type != "sliding_attention") {

@@ -19,6 +19,7 @@ DecoderConfig Olmo2::configuration(const JsonObject& given) {
   require_text(json, "model_type", model_type);
   require_false(json, "attention_bias");
   auto config = read_decoder_config(json, {"attention_bias"});
+  require_full_attention(json, config.max_position_embeddings, false);
   set_rope(config, read_rope(json, {"yarn"}));
   return config;
 }

@@ -180,6 +180,9 @@ TEST_CASE("a part of a configuration that is not computed is refused by its name
                          {"llama_tied", "rope_parameters", yarn},
                          {"llama_tied", "layer_types", {"sliding_attention", "full_attention"}},
                          {"llama_tied", "rope_scaling", {{"type", "linear"}, {"factor", 2.0}}},
+                         {"olmo2", "layer_types", {"sliding_attention", "full_attention"}},
+                         {"olmo2", "sliding_window", 64},
+                         {"granite", "sliding_window", 64},
                          {"qwen2", "rope_scaling", {{"type", "yarn"}, {"factor", 4.0}}},
                          {"qwen2", "hidden_act", "relu"},
                          {"qwen3", "attention_bias", true},
@@ -203,6 +206,22 @@ TEST_CASE("a part of a configuration that is not computed is refused by its name
   refused_config("phi3_short",
                  [](auto& json) { json["rope_parameters"]["short_factor"].push_back(1.0); },
                  {"rope_parameters", "short_factor", "6 factors, not 5"});
+}
+
+TEST_CASE("layer_types names each layer once, whatever the family", "[config]") {
+  for (const auto& folder : std::filesystem::directory_iterator(architecture_fixtures)) {
+    if (!folder.is_directory()) continue;
+    const std::string fixture = folder.path().filename();
+    const auto written = nlohmann::json::parse(
+        read_bytes(architecture_fixtures / fixture / "config.json"));
+    const std::size_t layers = written.at("num_hidden_layers").get<std::size_t>();
+    for (const std::size_t types : {std::size_t{0}, layers - 1, layers + 1}) {
+      INFO(fixture << ": " << types << " types for " << layers << " layers");
+      const nlohmann::json all_full(types, "full_attention");
+      refused_config(fixture, [&](auto& json) { json["layer_types"] = all_full; },
+                     {"config.json", "layer_types"});
+    }
+  }
 }
 
 TEST_CASE("the older spelling of scaled rotary positions means the same", "[config]") {
