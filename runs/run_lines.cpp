@@ -51,7 +51,8 @@ std::string event_line(const SamplePrompt& prompt, std::size_t sample, const Eve
        << "\",\"turn\":" << event.turn;
   if (event.kind == Event::Kind::resampling) {
     line << ",\"effective_sample_size\":";
-    line.real(event.effective_sample_size) << ",\"resampled\":";
+    line.real(event.effective_sample_size) << ",\"log_mean_weight\":";
+    line.real(event.log_ratio) << ",\"resampled\":";
     line.boolean(event.accepted) << "}\n";
     return line.take();
   }

@@ -5,7 +5,8 @@
     for row in tempera.RunFolder("run").log_partition():
         print(row.power, row.log_z, row.low, row.high, row.method)
 
-Exact rejection keeps a proposal with probability Z_α, so its counts give an unbiased estimate and an exact interval. A
+Exact rejection keeps a proposal with probability Z_α, so its counts give an unbiased estimate and an exact interval. In
+PowerSMC the mean weights at which the particles were resampled have Z_α for the mean of their product. A
 ladder gives the ratios of neighbouring rungs by stepping stones (Xie, Lewis, Fan, Kuo and Chen, Systematic Biology 60, 2011),
 with errors by the jackknife over independent answers, and Z itself where the first power is 1. Thermodynamic integration of
 d log Z_α / dα = E_α[log p0] is computed beside it, and a disagreement beyond the errors is a warning: the chains have then
@@ -47,7 +48,7 @@ class Partition:
     log_z: float
     low: float
     high: float
-    method: Literal["rejection", "stepping-stones", "power 1"]
+    method: Literal["rejection", "particles", "stepping-stones", "power 1"]
     #: log Z_α by thermodynamic integration; None where it is not computed
     thermodynamic: float | None = None
 
@@ -236,6 +237,46 @@ def of_rejection(id: str | None, power: float, events: Iterable[tuple[int, bool]
     return Partition(id, float(power), log_z, log_low, log_high, "rejection")
 
 
+def of_particles(id: str | None, power: float, log_estimates: Sequence[float], confidence: float = 0.95) -> Partition:
+    """log Z_α from PowerSMC: the log of the mean of one unbiased estimate of Z_α for each answer.
+
+    The interval is that of the normal law of the mean, and its low end -inf where it reaches 0. Raises BadInput for fewer than
+    two answers.
+    """
+    import numpy
+
+    confidence = wishes.confidence(confidence)
+    _check_id(id)
+    (power,) = _ladder([power])
+    logs = numpy.array(several("log_estimates", log_estimates, finite, "[-3.1, -2.9]"))
+    if logs.size < 2:
+        raise BadInput("log_estimates", "are of one answer, which says nothing of its error", "draw at least two: --samples 2")
+    largest = float(logs.max())
+    shares = numpy.exp(logs - largest)
+    mean = float(shares.mean())
+    width = NormalDist().inv_cdf((1 + confidence) / 2) * float(shares.std(ddof=1)) / math.sqrt(logs.size)
+    low = largest + math.log(mean - width) if width < mean else -math.inf
+    return Partition(id, float(power), largest + math.log(mean), low, largest + math.log(mean + width), "particles")
+
+
+def _particle_estimates(looks: dict[str, Any]) -> dict[str | None, list[float]]:
+    """By prompt, log of each answer's estimate: Σ at the resamplings, and what the last look saw if it was none."""
+    means = list(looks.get("log_mean_weight", []))
+    if not means or any(mean is None or math.isnan(mean) for mean in means):
+        raise BadInput("events", "have no mean weights of the particles", "draw the run again: an older version wrote it")
+    ids = looks.get("id", [None] * len(means))
+    done: dict[tuple[str | None, int], float] = {}
+    since: dict[tuple[str | None, int], float] = {}
+    for id, sample, mean, resampled in zip(ids, looks["sample"], means, looks["resampled"]):
+        answer = (id, int(sample))
+        done[answer] = done.get(answer, 0.0) + (float(mean) if resampled else 0.0)
+        since[answer] = 0.0 if resampled else float(mean)
+    by_prompt: dict[str | None, list[float]] = {}
+    for answer, log_z in done.items():
+        by_prompt.setdefault(answer[0], []).append(log_z + since[answer])
+    return by_prompt
+
+
 def of_run(config: dict[str, Any], events: Callable[[str], dict[str, Any]], confidence: float = 0.95) -> list[Partition]:
     """log Z_α for every prompt and power of a run, by whichever way its sampler gives."""
     sampler, powers = config.get("sampler", "ppt"), config["powers"]
@@ -249,8 +290,10 @@ def of_run(config: dict[str, Any], events: Callable[[str], dict[str, Any]], conf
             told = proposals[line]
             by_prompt.setdefault(ids[line], []).append((1 if told is None else int(told), bool(moves["accepted"][line])))
         return [of_rejection(id, powers[0], of_prompt, confidence) for id, of_prompt in by_prompt.items()]
+    if sampler == "power-smc":
+        return [of_particles(id, powers[0], logs, confidence) for id, logs in _particle_estimates(events("resampling")).items()]
     if sampler != "ppt" or len(powers) < 2:
-        raise BadInput("sampler", f"{sampler} with {len(powers)} power{'s' * (len(powers) != 1)} gives no log Z", "draw by exact-rejection, or by ppt on a ladder")
+        raise BadInput("sampler", f"{sampler} with {len(powers)} power{'s' * (len(powers) != 1)} gives no log Z", "draw by exact-rejection or power-smc, or by ppt on a ladder")
     if powers[0] != 1:
         raise BadInput("powers", f"begin at {powers[0]:g}, so that only ratios of Z are known", "begin the ladder at 1, where Z is 1, or use tempera.partition.stepping_stones")
     chains = diagnostics.chains_of(events("round"))

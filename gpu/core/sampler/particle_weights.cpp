@@ -35,6 +35,12 @@ std::vector<std::uint64_t> weight_tickets(std::span<const double> log_weights) {
   return tickets;
 }
 
+double log_mean_weight(std::span<const double> log_weights,
+                       std::span<const std::uint64_t> tickets) {
+  const double mean = static_cast<double>(sum_of(tickets)) / static_cast<double>(tickets.size());
+  return *std::max_element(log_weights.begin(), log_weights.end()) + logarithm(mean * 0x1p-44);
+}
+
 double effective_sample_size(std::span<const std::uint64_t> tickets) {
   const auto sum = static_cast<double>(sum_of(tickets));
   return sum * sum / static_cast<double>(sum_of_squares(tickets));

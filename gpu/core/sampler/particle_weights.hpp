@@ -13,6 +13,9 @@ namespace tempera::gpu {
 /// @throw ModelError if a logarithm is NaN or infinite: an error in a score
 std::vector<std::uint64_t> weight_tickets(std::span<const double> log_weights);
 
+/// log((1/N) Σ exp(l_i)) from the logarithms and their tickets, off by (N + 2) 2^-44 at most.
+double log_mean_weight(std::span<const double> log_weights, std::span<const std::uint64_t> tickets);
+
 /// ESS = (Σ W_i)² / Σ W_i² = 1 / Σ w̄_i², w̄ the normalised weights
 /// (sec:hyperparameter-configuration). For people: what decides is is_degenerate.
 double effective_sample_size(std::span<const std::uint64_t> tickets);

@@ -23,13 +23,13 @@ struct PowerSmcRules {
   }
 };
 
-/// Tickets of all particles.
+/// Of all particles, since they were last resampled.
 template <class Rules>
-std::vector<std::uint64_t> weights_of(const Progress& progress) {
+std::vector<double> log_weights_of(const Progress& progress) {
   std::vector<double> log_weights;
   for (const Record& particle : progress.replicas)
     log_weights.push_back(Rules::log_weight(particle, progress.resampled));
-  return weight_tickets(log_weights);
+  return log_weights;
 }
 
 /// Draws the ancestors of all particles and puts copies of them in their places.
@@ -41,6 +41,9 @@ void resample_systematically(std::vector<Record>& particles, std::span<const std
 /// are resampled systematically and their weights reset; at the end one particle is drawn by the
 /// final weights. The block width of the plan is the token interval between two looks at the
 /// weights; its rounds play no part. Range: a ladder of one power, plan.particles >= 1.
+///
+/// The product of the mean weights at which the particles were resampled, and of the mean at the
+/// end if they were not then, is an unbiased estimate of Z_α: each event has the log of its mean.
 template <class Rules = PowerSmcRules>
 Task power_smc(Chain& chain, const Plan& plan, Progress& progress, Observer* observer) {
   if (progress.replicas.empty())
@@ -49,10 +52,12 @@ Task power_smc(Chain& chain, const Plan& plan, Progress& progress, Observer* obs
     if (progress.extended) continue;  // a run that is resumed has ended this stage
     const std::size_t horizon = plan.stages[progress.stage].horizon;
     co_await extend_all(chain, progress, horizon);
-    const std::vector<std::uint64_t> weights = weights_of<Rules>(progress);
+    const std::vector<double> log_weights = log_weights_of<Rules>(progress);
+    const std::vector<std::uint64_t> weights = weight_tickets(log_weights);
     Turn turn(chain, 0, progress.stage, Purpose::extension_token);
     Event event{.kind = Event::Kind::resampling};
     event.effective_sample_size = effective_sample_size(weights);
+    event.log_ratio = log_mean_weight(log_weights, weights);
     event.accepted = Rules::resamples(weights);
     if (event.accepted) {
       resample_systematically(progress.replicas, weights, turn);
@@ -62,8 +67,9 @@ Task power_smc(Chain& chain, const Plan& plan, Progress& progress, Observer* obs
     progress.extended = true;
     report(chain, progress, observer);
   }
-  progress.answer = Turn(chain, 0, plan.stages.size(), Purpose::extension_token)
-                        .choose(weights_of<Rules>(progress), Purpose::final_particle);
+  progress.answer =
+      Turn(chain, 0, plan.stages.size(), Purpose::extension_token)
+          .choose(weight_tickets(log_weights_of<Rules>(progress)), Purpose::final_particle);
 }
 
 /// The paper's rules are compiled once, in power_smc.cpp: what lab/ enumerates is what runs.

@@ -178,6 +178,8 @@ TEST_CASE("a run of particles keeps its resamplings, and has no rungs to plot") 
     CHECK(size > 0.999);
     CHECK(size < 6.001);
     CHECK(event["resampled"] == (size < 3.0));
+    // Every z_α is below 1 here, and so is each weight.
+    CHECK(event["log_mean_weight"] < 0.0);
   }
   CHECK(looks == 4 * 2);
   check_refusal("plot " + run, "is a run of particles");

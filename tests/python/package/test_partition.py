@@ -79,6 +79,28 @@ def test_exact_rejection_and_the_ladder_give_log_z(tmp_path, name, horizon, powe
     assert abs(rows[-1].thermodynamic - aim) < 0.2
 
 
+@pytest.mark.parametrize("block", [1, 3])
+@pytest.mark.parametrize(("name", "horizon", "power"), [("bimodal", 3, 4), ("unequal_lengths", 3, 2), ("late_payoff", 3, 3)])
+def test_particles_give_log_z(tmp_path, name, horizon, power, block):
+    command("sample", "", "--model", TREE / f"toy_models/{name}.json", "--sampler", "power-smc", "--particles", 4, "--powers", power, "--block", block,
+            "--horizon", horizon, "--samples", 400, "--seed", 2, "--out", tmp_path / "run")  # fmt: skip
+    (row,) = tempera.RunFolder(tmp_path / "run").log_partition(confidence=0.999)
+    assert (row.method, row.power, row.id) == ("particles", power, None)
+    assert row.low <= exact_log_z(name, horizon, power) <= row.high and row.high - row.low < 0.7
+
+
+def test_the_interval_of_particles_is_that_of_its_formula():
+    estimates = [0.2, 0.5, 0.35, 0.4]
+    row = partition.of_particles("a", 2, [math.log(z) - 900 for z in estimates], confidence=0.9)
+    width = 1.6448536269514722 * numpy.std(estimates, ddof=1) / 2
+    assert row.log_z + 900 == pytest.approx(math.log(numpy.mean(estimates)), abs=1e-9)
+    assert row.low + 900 == pytest.approx(math.log(numpy.mean(estimates) - width), abs=1e-9)
+    assert row.high + 900 == pytest.approx(math.log(numpy.mean(estimates) + width), abs=1e-9)
+    assert partition.of_particles(None, 2, [-1.0, -800.0]).low == -math.inf
+    with pytest.raises(tempera.BadInput, match="one answer"):
+        partition.of_particles(None, 2, [-1.0])
+
+
 def test_stones_and_errors_are_those_of_their_formulas():
     dice = numpy.random.default_rng(3)
     powers = [1.0, 1.5, 3.0]

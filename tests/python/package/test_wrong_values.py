@@ -164,6 +164,7 @@ CALLS = {
     "stepping_stones": (lambda m, f, **given: partition.stepping_stones(**given), {"log_p0": CHAINS, "powers": [1, 2]}),
     "thermodynamic": (lambda m, f, **given: partition.thermodynamic(**given), {"log_p0": CHAINS, "powers": [1, 2]}),
     "of_ladder": (lambda m, f, **given: partition.of_ladder(**given), {"id": "a", "log_p0": CHAINS, "powers": [1, 2], "confidence": 0.9}),
+    "of_particles": (lambda m, f, **given: partition.of_particles(**given), {"id": "a", "power": 2, "log_estimates": [-3.5, -2.0], "confidence": 0.9}),
     "of_rejection": (lambda m, f, **given: partition.of_rejection(**given), {"id": "a", "power": 2, "events": [(3, True)], "confidence": 0.9}),
     "read_prompts": (lambda m, f, prompts: ray.read_prompts(prompts), {"prompts": [{"id": "a", "prompt": "x"}]}),
     "blocks": (lambda m, f, **given: next(ray.iterate(**{"prompts": [{"id": "a", "prompt": "x"}], "flags": ["--no-model"], **given})),
@@ -258,6 +259,7 @@ KINDS = {
     "total_variation.first": mapping(rational), "total_variation.second": mapping(rational), "against.run": lambda value: len(value) == 0,
     "finite model.terminal": listed(text), "read_prompts.prompts": text, "blocks.prompts": text, "ask.powers": either(real, listed(real)),
     "ask.confidence": truth, "stepping_stones.log_p0": numbers, "thermodynamic.log_p0": numbers, "of_ladder.log_p0": numbers, "of_rejection.events": listed(fixed),
+    "of_particles.log_estimates": numbers,
     "finite text.name": text, "row.state": text, "law.powers": listed(real), "ladder.rounds": whole,
 }  # fmt: skip
 # None is an argument that is left out.

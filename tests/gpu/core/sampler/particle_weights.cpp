@@ -49,6 +49,15 @@ TEST_CASE("weights are tickets in proportion, the largest 2^44, none without one
     CHECK_THROWS_AS(weight_tickets(std::vector<double>{0.0, wrong}), ModelError);
 }
 
+TEST_CASE("the log of the mean weight is that of its definition, whatever the weights' size") {
+  for (const double shift : {0.0, -3000.0, 700.0}) {
+    const std::vector<double> logs{shift - 1.0, shift - 2.5, shift, shift - 40.0};
+    const double mean = (std::exp(-1.0) + std::exp(-2.5) + 1.0 + std::exp(-40.0)) / 4.0;
+    CHECK(std::abs(log_mean_weight(logs, weight_tickets(logs)) - shift - std::log(mean)) < 1e-12);
+  }
+  CHECK(log_mean_weight(std::vector<double>{-2.0}, Weights{std::uint64_t{1} << 44}) == -2.0);
+}
+
 TEST_CASE("particles are degenerate where the effective sample size is below half their number") {
   CHECK_FALSE(is_degenerate(Weights{1, 1, 1}));
   CHECK(effective_sample_size(Weights{1, 1, 1}) == 3.0);

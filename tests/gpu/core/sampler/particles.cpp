@@ -121,6 +121,8 @@ TEST_CASE("particles are weighed by what they drew since they were last resample
           squares += std::exp(2.0 * log_weight);
         }
         CHECK(event.effective_sample_size == Approx(sum * sum / squares).epsilon(0).margin(1e-9));
+        const double mean = sum / static_cast<double>(progress.replicas.size());
+        CHECK(event.log_ratio == Approx(std::log(mean)).epsilon(0).margin(1e-9));
         if (since > 0) ++after_resampling;
       }
     }
