@@ -116,6 +116,11 @@ def test_the_bytes_of_fresh_entropy_are_refused(step, told):
         law(step)
 
 
+def test_a_seed_is_told_in_one_line():
+    told = seeding.short(np.random.SeedSequence(1))
+    assert "entropy=1" in told and "\n" not in told
+
+
 def test_the_children_of_a_sequence_from_before_the_step_are_others_in_each_step():
     law(lambda: 0)  # numpy has its stand-ins from now on
     sequence = np.random.SeedSequence(7)

@@ -136,5 +136,5 @@ def _say(text):
 
 
 def short(value):
-    text = repr(value)
+    text = " ".join(repr(value).split())  # numpy's are of several lines
     return text if len(text) < 40 else text[:37] + "..."
