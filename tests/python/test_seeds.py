@@ -15,6 +15,7 @@ from tempera.check import lab, law, seeding
 lasting, numpy_state, numpy_generator = random.Random(7), np.random.RandomState(7), np.random.default_rng(7)
 lasting_state, numpy_bits, of_bits = lasting.getstate(), np.random.PCG64(7), np.random.default_rng(7)
 bits_state = of_bits.bit_generator.state
+lasting_sequence = np.random.SeedSequence(7)
 
 
 class OwnBits(np.random.PCG64):
@@ -66,6 +67,9 @@ SPAWNED = [lambda: bool(numpy_generator.spawn(1)[0].random() < 0.25)]
     lambda: bool(np.random.Generator(OwnBits(3)).random() < 0.5),
     lambda: bool(np.random.RandomState(OwnBits(3)).rand() < 0.5),
     lambda: bool(np.random.default_rng(OwnBits(3)).random() < 0.5),
+    lambda: bool(np.random.default_rng(np.random.SeedSequence(3)).random() < 0.5),
+    lambda: bool(np.random.default_rng(np.random.SeedSequence(3).spawn(1)[0]).random() < 0.5),
+    lambda: bool(np.random.default_rng(lasting_sequence).random() < 0.5),
     lambda: bool(np.random.Generator(np.random.RandomState(4)._bit_generator).random() < 0.5),
     *(SPAWNED_OF_A_SEED if hasattr(np.random.Generator, "spawn") else ()),
 ])
@@ -91,9 +95,37 @@ def test_what_a_step_seeds_is_no_decision(step):
     seeded(lambda: bool(numpy_generator.random() < 0.25), lambda: numpy_bits.advance(1)),
     lambda: bool(np.random.Generator(np.random.Philox(counter=7)).random() < 0.25),
     lambda: random.SystemRandom(3).random() < 0.25,
+    lambda: bool(np.random.default_rng(np.random.SeedSequence()).random() < 0.25),
+    lambda: bool(np.random.Generator(np.random.PCG64(np.random.SeedSequence())).random() < 0.25),
+    lambda: bool(np.random.RandomState(np.random.MT19937(np.random.SeedSequence())).rand() < 0.25),
+    lambda: bool(np.random.default_rng(np.random.SeedSequence().spawn(2)[1]).random() < 0.25),
 ])
 def test_what_a_step_does_not_seed_is_answered(step):
     assert law(step) == QUARTER
+
+
+@pytest.mark.parametrize("step, told", [
+    (lambda: [np.random.default_rng(s).random() for s in [np.random.SeedSequence()] * 2], r"test_seeds.py:[0-9]+ begins with the SeedSequence of.*spawn\(\)"),
+    (lambda: np.random.default_rng(np.random.SeedSequence().entropy), r"SeedSequence.entropy of fresh entropy, called at test_seeds.py:[0-9]+: give"),
+    (lambda: np.random.SeedSequence().generate_state(4), r"SeedSequence.generate_state of fresh entropy, called at test_seeds.py:[0-9]+: give"),
+    (lambda: os.urandom(8), "os.urandom, called at test_seeds.py:[0-9]+: ask random or secrets"),
+    (lambda: os.getrandom(8), "os.getrandom, called at test_seeds.py:[0-9]+: ask random or secrets"),
+])
+def test_the_bytes_of_fresh_entropy_are_refused(step, told):
+    with pytest.raises(lab.Refused, match=told):
+        law(step)
+
+
+def test_a_seed_is_told_in_one_line():
+    told = seeding.short(np.random.SeedSequence(1))
+    assert "entropy=1" in told and "\n" not in told
+
+
+def test_the_children_of_a_sequence_from_before_the_step_are_others_in_each_step():
+    law(lambda: 0)  # numpy has its stand-ins from now on
+    sequence = np.random.SeedSequence(7)
+    assert law(lambda: bool(np.random.default_rng(sequence.spawn(1)[0]).random() < 0.25)) == QUARTER
+    assert list(law(lambda: bool(np.random.default_rng(sequence).random() < 0.25)).values()) == [1]
 
 
 def test_a_state_that_is_put_back_ends_the_stream_of_a_seed():

@@ -165,11 +165,16 @@ def install(numpy):
                     f"numpy.random.{base.__name__}.{name}", lambda a, _: stream(a[0]))
         return Answering
 
+    sources = chance.BitGenerator, chance.Generator, chance.RandomState  # of chance; anything else makes one as a seed
+
     def is_seed(value):
         """True if what a generator is made from makes it draw the same in every step."""
         if lab.walk is None or value is None:
             return False
-        return id(value) in seeding.own if isinstance(value, (chance.BitGenerator, chance.Generator, chance.RandomState)) else True
+        if seeding.is_by_chance(value):
+            seeding.use(value)
+            return False
+        return not isinstance(value, sources) or id(value) in seeding.own
 
     if getattr(chance.Generator, "stands_in_for", None) is not None:
         return
@@ -243,11 +248,11 @@ def install(numpy):
         tell_foreign(seed)
         with lab.paused():
             made = own_default(seed)
-            if not isinstance(seed, (chance.BitGenerator, chance.Generator, chance.RandomState)):
+            if not isinstance(seed, sources):
                 made = generator(copied(made.bit_generator))
             elif type(made) is not generator:
                 made = generator(made.bit_generator)
-        if lab.walk is not None and seed is None:
+        if lab.walk is not None and (seed is None or seeding.is_by_chance(seed)):
             seeding.fresh[id(made.bit_generator)] = made.bit_generator
         if is_seed(seed):
             give(made.bit_generator, seed, "numpy.PCG64", "numpy.random.default_rng")
@@ -256,6 +261,9 @@ def install(numpy):
     default_rng.stands_in_for = own_default
     replaced[id(own_default)] = (own_default, default_rng, "numpy.random.default_rng")
     chance.Generator, chance.RandomState, chance.default_rng = generator, state, default_rng
+    own_sequence = chance.SeedSequence
+    chance.SeedSequence = answering_sequence(own_sequence)
+    replaced[id(own_sequence)] = (own_sequence, chance.SeedSequence, "numpy.random.SeedSequence")
     by_name = sys.modules["numpy.random._pickle"].BitGenerators  # numpy before 1.26 makes copies by these
     for base, kind in bits.items():
         replaced[id(base)] = (base, kind, f"numpy.random.{base.__name__}")
@@ -311,6 +319,50 @@ def answering_bits(base, is_seed):
     Answering.__module__, Answering.stands_in_for = base.__module__, base
     replace(Answering, "random_raw", None, f"{name}.random_raw")
     return Answering
+
+
+def answering_sequence(base):
+    """A kind of seed sequences that tells which of them a step has made of fresh entropy. Their numbers are refused: a generator
+    that begins with one is answered."""
+
+    class SeedSequence(base):
+        def __init__(self, entropy=None, **named):
+            with lab.paused():
+                super().__init__(entropy, **named)
+            if lab.walk is not None:
+                made[id(self)] = self
+                if entropy is None:
+                    seeding.by_chance(self)
+
+        def spawn(self, n_children):
+            with lab.paused():
+                children = [type(self)(child.entropy, spawn_key=child.spawn_key, pool_size=child.pool_size)
+                            for child in super().spawn(n_children)]
+            if lab.walk is not None:
+                # Those of a sequence that outlives the step are others in each step.
+                if seeding.is_by_chance(self) or id(self) not in made:
+                    for child in children:
+                        seeding.by_chance(child)
+                else:
+                    made.update((id(child), child) for child in children)
+            return children
+
+    made = seeding.made
+    remedy = ": give a generator the sequence itself, or a child of its spawn()"
+
+    def told(name, own):
+        def ask(self, *arguments, **named):
+            if lab.walk is not None and seeding.is_by_chance(self):
+                refusal(f"numpy.random.SeedSequence.{name} of fresh entropy", remedy)()
+            return own(self, *arguments, **named)
+
+        return ask
+
+    for name in ("entropy", "state", "pool"):
+        setattr(SeedSequence, name, property(told(name, getattr(base, name).__get__)))
+    SeedSequence.generate_state = told("generate_state", base.generate_state)
+    SeedSequence.__qualname__, SeedSequence.__module__, SeedSequence.stands_in_for = base.__name__, base.__module__, base
+    return SeedSequence
 
 
 def plain(state):

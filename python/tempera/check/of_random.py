@@ -5,7 +5,7 @@ import random
 
 from . import lab, seeding
 from .lazy import Undrawn, python_log, uniform
-from .replacing import fast_replace, replace, replace_all
+from .replacing import fast_replace, refusal, replace, replace_all
 
 
 def below(count):
@@ -152,7 +152,8 @@ def install():
     for name in ("random", "getrandbits", "_randbelow"):
         replace(random.SystemRandom, name, methods[name])
     replace(random.SystemRandom, "randbytes", None, "random.SystemRandom.randbytes")
-    replace(os, "urandom", None)
+    for name in ("urandom", "getrandom"):
+        replace(os, name, refusal(f"os.{name}", ": ask random or secrets for what its bytes decide"))
     def log(x, *base):
         return x.log() if isinstance(x, Undrawn) and not base else python_log(x, *base)
 

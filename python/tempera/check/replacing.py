@@ -7,11 +7,11 @@ from . import lab, seeding
 replaced = {}  # by id: what was replaced, and by what
 
 
-def refusal(name):
+def refusal(name, remedy=""):
     """The behaviour within a step of a source without a stand-in."""
 
     def refuse(*_, **__):
-        raise lab.Refused(f"tempera.check has no stand-in for {name}, called at {lab.address()}")
+        raise lab.Refused(f"tempera.check has no stand-in for {name}, called at {lab.address()}{remedy}")
 
     return refuse
 

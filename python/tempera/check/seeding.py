@@ -10,6 +10,8 @@ is_whole = False  # whether what runs is a whole program
 own = {}  # by id: generators that draw their own stream until the path ends
 drawn = {}  # by id: how often a generator has been answered on this path
 fresh = {}  # by id: generators that this path has made
+made = {}  # by id: seed sequences that this path has made
+_sequences = {}  # by id: seed sequences of fresh entropy that this path has made, and where the first generator of each began
 _saved = {}  # by id: how often it had been when its state was last asked for
 _kept = {}  # by id: the state in which the path found a generator, and how to put it back there
 _streams = {}  # by kind and seed: the generator that began it, and where
@@ -23,6 +25,8 @@ def begin():
     drawn.clear()
     _saved.clear()
     fresh.clear()
+    made.clear()
+    _sequences.clear()
     _streams.clear()
 
 
@@ -66,6 +70,24 @@ def give(generator, kind, seed, text, keep=None):
     _streams[key] = generator, lab.address()
     drawn.pop(id(generator), None)
     return False
+
+
+def by_chance(sequence):
+    """A step has made a seed sequence of fresh entropy: what one generator draws of it is chance."""
+    _sequences[id(sequence)] = sequence, ""
+
+
+def is_by_chance(sequence):
+    return id(sequence) in _sequences
+
+
+def use(sequence):
+    """A generator begins with such a sequence; a second one would draw what the first draws."""
+    _, place = _sequences[id(sequence)]
+    if place:
+        raise lab.Refused(f"the generator at {lab.address()} begins with the SeedSequence of the one at {place}: its draws are those "
+                          "again, and not independent of them; give each a child of the sequence's spawn() (tempera.check)")
+    _sequences[id(sequence)] = sequence, lab.address()
 
 
 def save(generator):
@@ -114,5 +136,5 @@ def _say(text):
 
 
 def short(value):
-    text = repr(value)
+    text = " ".join(repr(value).split())  # numpy's are of several lines
     return text if len(text) < 40 else text[:37] + "..."
