@@ -1,4 +1,5 @@
-// What a pilot tells of a run, against what it has seen and what the plans allow.
+// Estimates of a run by a pilot, against the tokens that it has seen and those that the plans
+// allow.
 #include "runs/run_estimate.hpp"
 
 #include <algorithm>

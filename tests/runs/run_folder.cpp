@@ -84,7 +84,7 @@ TEST_CASE("an empty folder is taken, and what is in one that is not is not swept
 }
 
 TEST_CASE("a folder that has lost any of its files is not begun anew, and the others stay") {
-  // What a run has left, of which every set but the smallest is more than create can leave.
+  // Every set but the smallest is more than create, killed halfway, can leave.
   const std::vector<std::string> names{"config.json",  "config.json.new", "checkpoint",
                                        "events.jsonl", "samples.jsonl",   "speed.json",
                                        "summary.json", "parts.jsonl",     "waiting-0.jsonl"};

@@ -74,7 +74,7 @@ TEST_CASE("a text ends before its first stop string, and nothing that was given 
   });
 }
 
-// What is left of a character at the end is U+FFFD, which a stop string may have, too.
+// The rest of a character at the end is U+FFFD, which a stop string may have, too.
 TEST_CASE("a stop string is found wherever it is in the whole text, also at its end", "[session]") {
   law("any bytes", [] {
     const BytesText text;

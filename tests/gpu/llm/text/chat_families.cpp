@@ -1,4 +1,4 @@
-// What is white space of a turn, for every character.
+// White space around a turn, for every character.
 #include "gpu/llm/text/chat_families.hpp"
 
 #include <string>
