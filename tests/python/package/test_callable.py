@@ -418,7 +418,7 @@ def test_check_model_passes_our_own_models(model, own):
 
 
 def test_a_number_of_a_prompt_has_digits_of_ascii_alone():
-    """Every other character that Python takes for a digit is no token, and is told as such."""
+    """Each of the others that Python takes for digits is refused."""
     text = NamedTokens(None, 10)
     assert text.encode(" ".join(map(str, range(10)))) == list(range(10))
     others = [chr(code) for code in range(128, sys.maxunicode + 1) if chr(code).isdigit()]
