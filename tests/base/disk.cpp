@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <fstream>
+#include <functional>
 #include <iterator>
 
 #include "base/error.hpp"
@@ -27,6 +28,28 @@ class DiskThatFails final : public Disk {
 
  private:
   std::size_t left_;
+};
+
+/// A disk beside which another process does something before the n-th operation.
+class DiskBesideAnother final : public Disk {
+ public:
+  DiskBesideAnother(std::size_t operations, std::function<void()> other)
+      : left_(operations), other_(std::move(other)) {}
+  bool has_met() const { return has_met_; }
+
+ protected:
+  int before(const char* /*operation*/, const std::filesystem::path& /*file*/) override {
+    if (left_-- == 0) {
+      has_met_ = true;
+      other_();
+    }
+    return 0;
+  }
+
+ private:
+  std::size_t left_;
+  std::function<void()> other_;
+  bool has_met_ = false;
 };
 
 std::string content_of(const std::filesystem::path& file) {
@@ -54,6 +77,41 @@ TEST_CASE("a file is replaced whole or stays as it was, with nothing left beside
     CHECK_FALSE(std::filesystem::exists(file.string() + ".new"));
   }
   CHECK(refused >= 4);
+}
+
+TEST_CASE("what a killed process left beside a file is no part of its next content") {
+  const test::TemporaryFolder work;
+  const auto file = work / "page";
+  for (const std::size_t size : {0U, 1U, 11U, 12U, 100'000U}) {
+    CAPTURE(size);
+    std::ofstream(file.string() + ".new") << std::string(size, 'x');
+    Disk::real().replace(file, "new content");
+    CHECK(content_of(file) == "new content");
+    CHECK_FALSE(std::filesystem::exists(file.string() + ".new"));
+  }
+}
+
+TEST_CASE("two processes that make or remove the same at once both have it made or removed") {
+  namespace fs = std::filesystem;
+  std::size_t met = 0;
+  for (std::size_t n = 0; n < 8; ++n) {
+    CAPTURE(n);
+    const test::TemporaryFolder work;
+    const fs::path folder = work / "a" / "b" / "c";
+    for (const fs::path& made : {work / "a", work / "a" / "b", folder}) {
+      fs::remove_all(work / "a");
+      DiskBesideAnother disk(n, [&] { fs::create_directories(made); });
+      CHECK_NOTHROW(disk.make_folders(folder));
+      CHECK(fs::is_directory(folder));
+      met += disk.has_met() ? 1 : 0;
+    }
+    std::ofstream(work / "page") << "content";
+    DiskBesideAnother disk(n, [&] { fs::remove(work / "page"); });
+    CHECK_NOTHROW(disk.remove(work / "page"));
+    CHECK_FALSE(fs::exists(work / "page"));
+    met += disk.has_met() ? 1 : 0;
+  }
+  CHECK(met > 9);
 }
 
 TEST_CASE("what is not a place for a file is refused and stays what it is") {

@@ -83,6 +83,36 @@ TEST_CASE("an empty folder is taken, and what is in one that is not is not swept
   CHECK(RunFolder::open(work / "run").config() == json{{"seed", 4}});
 }
 
+TEST_CASE("a folder that has lost any of its files is not begun anew, and the others stay") {
+  // Every set but the smallest is more than create, killed halfway, can leave.
+  const std::vector<std::string> names{"config.json",  "config.json.new", "checkpoint",
+                                       "events.jsonl", "samples.jsonl",   "speed.json",
+                                       "summary.json", "parts.jsonl",     "waiting-0.jsonl"};
+  for (std::size_t set = 1; set < std::size_t{1} << names.size(); ++set) {
+    const test::TemporaryFolder work;
+    const auto run = work / "run";
+    std::filesystem::create_directory(run);
+    bool may_begin = true;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      if (((set >> i) & 1U) == 0) continue;
+      std::ofstream(run / names[i]) << "kept\n";
+      may_begin = may_begin && names[i] == "config.json.new";
+    }
+    CAPTURE(set);
+    if (may_begin) {
+      CHECK_NOTHROW(RunFolder::create(run, ordered_json{{"seed", 4}}));
+      continue;
+    }
+    require_bad_input(
+        [&] {
+          RunFolder::create(run, ordered_json{{"seed", 4}});
+        },
+        {file(run) + ": exists already"});
+    for (std::size_t i = 0; i < names.size(); ++i)
+      if (((set >> i) & 1U) != 0) CHECK(read_bytes(run / names[i]) == "kept\n");
+  }
+}
+
 TEST_CASE("a name that the system does not take is refused in a line") {
   const test::TemporaryFolder work;
   const std::string long_name(300, 'a');

@@ -112,6 +112,17 @@ TEST_CASE("a chat obeys its commands") {
         more[0]["tokens"]);
 }
 
+TEST_CASE("lines that end as Windows ends them are the same turns and commands") {
+  const ChatModel model;
+  const std::string settings = model.option() + quick_chat + "--json ";
+  std::string input = "the man\n\nand the aunt\n/again\n/new\n//again\n/exit\nnot read\n";
+  const std::string out = chat(settings, input).out;
+  CHECK(lines_of(out).size() == 4);
+  for (std::size_t at = 0; (at = input.find('\n', at)) != std::string::npos; at += 2)
+    input.insert(at, 1, '\r');
+  CHECK(chat(settings, input).out == out);
+}
+
 TEST_CASE("on a terminal a chat prompts, and goes on after a line that it cannot take") {
   const ChatModel model;
   auto terminal = PseudoTerminal::open(100);

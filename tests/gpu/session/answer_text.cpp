@@ -1,5 +1,6 @@
 #include "gpu/session/answer_text.hpp"
 
+#include "base/utf8.hpp"
 #include "gpu/core/sampler/tokenwise_sampling.hpp"
 #include "tests/catch.hpp"
 #include "tests/gpu/session/heard.hpp"
@@ -20,6 +21,33 @@ std::pair<std::string, std::size_t> cut(const std::string& text,
   }
   return {text, text.size()};
 }
+
+/// Each token is a byte.
+class BytesText final : public TokenText {
+ public:
+  class Pieces final : public TextPieces {
+   public:
+    std::string push(TokenId token) override {
+      last_ = std::string(1, static_cast<char>(token));
+      pending_ += last_;
+      const std::size_t whole = pending_.size() - unfinished_utf8(pending_);
+      const std::string given = replace_invalid_utf8(pending_.substr(0, whole));
+      pending_.erase(0, whole);
+      return given;
+    }
+    std::string last_bytes() const override { return last_; }
+    std::string finish() override { return replace_invalid_utf8(std::exchange(pending_, "")); }
+
+   private:
+    std::string pending_;
+    std::string last_;
+  };
+  std::vector<TokenId> encode(std::string_view, const std::string&) const override { return {}; }
+  std::string decode(std::span<const TokenId> tokens) const override {
+    return replace_invalid_utf8(std::string(tokens.begin(), tokens.end()));
+  }
+  std::unique_ptr<TextPieces> pieces() const override { return std::make_unique<Pieces>(); }
+};
 
 }  // namespace
 
@@ -43,6 +71,31 @@ TEST_CASE("a text ends before its first stop string, and nothing that was given 
     RC_ASSERT(reader.given() == expected);
     RC_ASSERT(reader.tokens() == tokens);
     RC_ASSERT(stopped == (expected.size() < text.size()));
+  });
+}
+
+// The rest of a character at the end is U+FFFD, which a stop string may have, too.
+TEST_CASE("a stop string is found wherever it is in the whole text, also at its end", "[session]") {
+  law("any bytes", [] {
+    const BytesText text;
+    const auto bytes = *rc::gen::container<std::vector<TokenId>>(
+        rc::gen::element<TokenId>('a', 'b', 0xC3, 0xA9, 0xE2, 0x82, 0xAC, 0xFF));
+    const std::vector<std::string> stop{*rc::gen::element<std::string>(
+        "b", "ab", "\xC3\xA9", "\xE2\x82\xAC", "\xEF\xBF\xBD", "a\xEF\xBF\xBD",
+        "\xEF\xBF\xBD\xEF\xBF\xBD", "\xC3\xA9\xEF\xBF\xBD")};
+    AnswerText reader(&text, stop);
+    std::string given;
+    for (const TokenId byte : bytes)
+      if (!reader.stopped()) given += reader.push(byte);
+    given += reader.finish();
+    const std::string whole = text.decode(bytes);
+    const std::string expected = whole.substr(0, whole.find(stop.front()));
+    RC_ASSERT(given == expected);
+    RC_ASSERT(reader.given() == expected);
+    RC_ASSERT(reader.stopped() == (expected.size() < whole.size()));
+    Answer answer;
+    answer.tokens = bytes;
+    RC_ASSERT(text_of(answer, text, stop) == expected);
   });
 }
 

@@ -4,6 +4,7 @@ import gc
 import json
 import math
 import pickle
+import sys
 import threading
 import weakref
 from fractions import Fraction
@@ -15,6 +16,7 @@ from test_fork import in_child
 
 import tempera
 from tempera import check, errors, tempering
+from tempera.called import NamedTokens
 
 CHAIN = {"powers": [4], "horizon": 28, "block": 4, "rounds": 3}
 SAMPLERS = {
@@ -413,3 +415,15 @@ def test_check_model_passes_our_own_models(model, own):
         check.model(3)
     with pytest.raises(errors.BadInput, match="fewer than two"):
         check.model(own, prompts=[[1]])
+
+
+def test_a_number_of_a_prompt_has_digits_of_ascii_alone():
+    """Each of the others that Python takes for digits is refused."""
+    text = NamedTokens(None, 10)
+    assert text.encode(" ".join(map(str, range(10)))) == list(range(10))
+    others = [chr(code) for code in range(128, sys.maxunicode + 1) if chr(code).isdigit()]
+    assert len(others) > 500
+    for word in others:
+        for written in (word, "1" + word):
+            with pytest.raises(tempera.BadInput, match="is not a token of the model"):
+                text.encode(written)

@@ -102,6 +102,15 @@ def test_a_real_model_has_a_bound_and_the_seed_decides_it():
     assert json.loads(first)["meetings"] != json.loads(command("certify-run", PROMPT, *flags, "--seed", "3"))["meetings"]
 
 
+@pytest.mark.parametrize("rounds", [1, 2, 5])
+@pytest.mark.parametrize("lag", [None, 1, 3])
+def test_left_open_the_lag_is_the_rounds_and_a_pair_ends_after_a_hundred_times_both(rounds, lag):
+    given = [] if lag is None else ["--lag", lag]
+    found = json.loads(command("certify-run", "", "--model", TREE / "toy_models/bimodal.json", "--powers", "1,4", "--horizon", 2, "--block", 2,
+                               "--rounds", rounds, "--pairs", 2, "--json", *given))  # fmt: skip
+    assert found["lag"] == (rounds if lag is None else lag) and found["most_rounds"] == 100 * (found["lag"] + rounds)
+
+
 @pytest.mark.parametrize(
     ("flags", "told"),
     [

@@ -66,6 +66,18 @@ def test_a_client_has_its_requests_at_once_and_no_more(keyed):
         assert keyed.ask("/v1/completions", body, headers=bearer("key-of-bob"))[0] == status
 
 
+def test_a_client_with_limits_may_do_all_that_takes_no_tokens(keyed):
+    """Every path of files and batches: a limit forbids to begin a batch, which would be held to none, and nothing else."""
+    asked = [("GET", "/v1/batches"), ("GET", "/v1/files"), ("GET", "/v1/batches/none"),
+             ("POST", "/v1/batches/none/cancel"), ("GET", "/v1/files/none"), ("GET", "/v1/files/none/content"), ("DELETE", "/v1/files/none"),
+             ("POST", "/v1/files"), ("PUT", "/v1/batches")]  # fmt: skip
+    for method, path in asked:
+        statuses = {keyed.ask(path, "{}" if method == "POST" else None, method, bearer("key-of-" + name))[0] for name in ("ada", "bob", "eve")}
+        assert len(statuses) == 1 and 403 not in statuses, (method, path, statuses)
+    for name, status in (("ada", 400), ("bob", 403), ("eve", 403)):
+        assert keyed.ask("/v1/batches", {"input_file_id": "file-none", "endpoint": "/v1/completions"}, headers=bearer("key-of-" + name))[0] == status
+
+
 def test_a_client_pays_for_its_tokens_when_they_are_drawn(keyed):
     headers = bearer("key-of-eve")
     # The first request is taken whole, whatever it costs; it costs more than a minute's.
