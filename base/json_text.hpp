@@ -12,4 +12,10 @@ namespace tempera {
 nlohmann::json parse_json_text(std::string_view text, const std::string& where,
                                const std::string& remedy);
 
+/// A member of the object that a text spells, whose own members keep their order; null if it is not
+/// there. Nothing else of the text is kept.
+/// @pre parse_json_text takes the text
+/// @throw BadInput naming the member if an object in it has more than 1,024 members
+nlohmann::ordered_json parse_ordered_member(std::string_view text, const std::string& member);
+
 }  // namespace tempera

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <thread>
+#include <utility>
 
 #include "base/error.hpp"
 #include "base/json_document.hpp"
@@ -85,14 +86,19 @@ class Server::Work {
     // The server decides what a request leaves open, so this decides its answer too.
     if (const std::string samplers = options_.generation.samplers.text(); !samplers.empty())
       identity_.fingerprint += "-" + sha256(samplers).substr(0, 12);
-    if (options_.batch_folder)
-      batches_ = std::make_unique<Batches>(
-          *options_.batch_folder,
-          GenerationMakings{
-              model_, identity_, counters_, options_.generation,
-              [this](std::string text) { return identity_.without_paths(std::move(text)); },
-              options_.model_digest},
-          options_.shard);
+    if (!options_.batch_folder) return;
+    GenerationMakings makings{
+        model_,
+        identity_,
+        counters_,
+        options_.generation,
+        [this](std::string text) { return identity_.without_paths(std::move(text)); },
+        options_.model_digest};
+    makings.ended = [this](const Batch& batch) {
+      if (log_) log_->write(batch_line(batch, std::chrono::system_clock::now()));
+    };
+    batches_ =
+        std::make_unique<Batches>(*options_.batch_folder, std::move(makings), options_.shard);
   }
 
   std::uint16_t port() const { return http_.port(); }
@@ -183,7 +189,7 @@ class Server::Work {
   HttpHandlers handlers() {
     return {[this](const std::shared_ptr<Exchange>& exchange) { handle(exchange); },
             [](unsigned status, const std::string& what) { return error_response(status, what); },
-            [this](const HttpRequest& request) { return refusal(request); },
+            [this](HttpRequest& request) { return refusal(request); },
             [](unsigned status, const std::string& what) { return error_event(status, what); },
             [this](const EndedRequest& ended) { note(ended); }};
   }
@@ -195,23 +201,23 @@ class Server::Work {
       if (ended.is_stream && ended.first_text) counters_.first_token_seconds.add(*ended.first_text);
     }
     if (!log_) return;
-    const auto client = options_.keys.find(ended.request.authorization);
+    const auto client = ended.request.client;
     log_->write(access_line(ended,
                             client ? std::optional(options_.keys[*client].name) : std::nullopt,
                             std::chrono::system_clock::now()));
   }
 
   /// Why a request is refused by its header alone, or nothing.
-  std::optional<HttpResponse> refusal(const HttpRequest& request) const {
+  std::optional<HttpResponse> refusal(HttpRequest& request) const {
+    // Once for each request: it is compared with every key.
+    request.client = options_.keys.find(std::exchange(request.authorization, {}));
     if (auto refusal = pages_.refusal(request)) return refusal;
-    if (is_public(request.path) || pages_.is_question(request) || has_key(request))
+    if (is_public(request.path) || pages_.is_question(request) || options_.keys.empty() ||
+        request.client)
       return std::nullopt;
     HttpResponse refusal = error_response(401, "give a key of this server as a bearer token");
     pages_.show(request, refusal);
     return refusal;
-  }
-  bool has_key(const HttpRequest& request) const {
-    return options_.keys.empty() || options_.keys.find(request.authorization).has_value();
   }
 
   void handle(const std::shared_ptr<Exchange>& exchange) {
@@ -372,8 +378,8 @@ class Server::Work {
   void later(const std::shared_ptr<Exchange>& exchange,
              std::function<HttpResponse(const JsonObject&, std::string_view)> answer) {
     on_intake(exchange, [this, answer = std::move(answer)](const HttpRequest& request) {
-      const json parsed = parse_body(request.body);
-      return answer(JsonObject(parsed, "body"), request.body);
+      const HeldJson parsed = parse_body(request.body);
+      return answer(JsonObject(*parsed, "body"), request.body);
     });
   }
 
@@ -386,9 +392,8 @@ class Server::Work {
           error_response(404, "this server draws shard " + options_.shard.text() +
                                   " of the batches of another one; ask that of shard 1"));
     const HttpRequest& asked = exchange->request();
-    if (const auto client = options_.keys.find(asked.authorization);
-        client && options_.keys[*client].limits.any() && asked.method == "POST" &&
-        asked.path == "/v1/batches")
+    if (const auto client = asked.client; client && options_.keys[*client].limits.any() &&
+                                          asked.method == "POST" && asked.path == "/v1/batches")
       return exchange->respond(error_response(
           403,
           "this key has limits, and a batch would be held to none; ask for the answers one by"
@@ -441,7 +446,7 @@ class Server::Work {
   void generate(const std::shared_ptr<Exchange>& exchange, BodyForm form) {
     ++counters_.requests;
     if (is_stopping_) return refuse(exchange, error_response(503, shutting_down));
-    const auto client = options_.keys.find(exchange->request().authorization);
+    const auto client = exchange->request().client;
     // Shared, because a job of the intake is copied; prepare() takes what is in it.
     const auto place = std::make_shared<std::unique_ptr<ClientPlace>>();
     if (client) {
@@ -477,6 +482,7 @@ class Server::Work {
       ResolvedGeneration resolved = resolve_generation(model_, identity_, exchange->request().body,
                                                        form, options_.generation);
       exchange->drop_body();
+      if (options_.access_log && options_.logs_prompts) tell_prompts(resolved, *exchange);
       const std::size_t choices = resolved.choices();
       auto entry = QueueEntry::take(counters_, choices, options_.most_choices);
       if (!entry) return refuse_now(error_response(429, "the queue is full; try again later"));
@@ -502,6 +508,14 @@ class Server::Work {
     } catch (const std::exception& error) {
       refuse_now(error_response(500, identity_.without_paths(error.what())));
     }
+  }
+
+  /// As texts: what a conversation has become by its template too.
+  void tell_prompts(const ResolvedGeneration& resolved, Exchange& exchange) const {
+    std::vector<std::string> prompts;
+    for (const gpu::SampleRequest& request : resolved.requests)
+      prompts.push_back(model_.decode(request.prompt));
+    exchange.tell_prompts(std::move(prompts));
   }
 
   /// The share of a new request. Its client is whoever has the key, and without keys its

@@ -41,7 +41,8 @@ struct ServerOptions {
   std::string model_digest;  ///< gpu::model_digest
   /// Where a line of JSON is written for each request; "-": stdout.
   std::optional<std::string> access_log;
-  std::string revision;  ///< the commit of a model of the Hugging Face Hub
+  bool logs_prompts = false;  ///< whether these lines have what the model has read
+  std::string revision;       ///< the commit of a model of the Hugging Face Hub
 };
 
 /// The options of a server's session: where no memory for caches is given, half of what is free now

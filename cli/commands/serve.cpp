@@ -131,6 +131,8 @@ void run_serve(ServeOptions options) {
   std::signal(SIGXFSZ, SIG_IGN);
   end_on_interrupt("");
   const NotedInterrupts noted;
+  if (options.server.logs_prompts && options.access_log.empty())
+    throw BadInput("--access-log-prompts", "there is no access log", "give --access-log FILE too");
   if (!options.access_log.empty()) {
     options.server.access_log = options.access_log;
     note_hangups();
@@ -170,6 +172,8 @@ void add_serve(CLI::App& app) {
   add_text(*command, "--access-log", options->access_log, "FILE",
            "File that gets a line of JSON for each request, without what was asked; -: stdout; "
            "opened again at SIGHUP");
+  command->add_flag("--access-log-prompts", options->server.logs_prompts,
+                    "Write what the model has read into the access log too");
   command->add_flag("--without-key", options->without_key,
                     "Serve addresses beyond this machine without a key");
   add_texts(

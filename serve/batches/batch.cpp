@@ -5,9 +5,13 @@
 #include <set>
 
 #include "base/error.hpp"
+#include "base/held_json.hpp"
 #include "base/in_quotes.hpp"
 #include "base/json_document.hpp"
 #include "base/json_text.hpp"
+#include "serve/protocol/access_line.hpp"
+#include "serve/protocol/error_body.hpp"
+#include "serve/protocol/json_response.hpp"
 
 namespace tempera::serve {
 namespace {
@@ -35,7 +39,7 @@ ordered_json to_json(const Batch& batch) {
       errors["data"].push_back(
           {{"code", "invalid_request"},
            {"message", error.message},
-           {"param", nullptr},
+           {"param", text_or_null(field_of(error.message))},
            {"line", error.line == 0 ? ordered_json(nullptr) : ordered_json(error.line)}});
   }
   const auto ended_as = [&](const char* status) {
@@ -65,12 +69,23 @@ ordered_json to_json(const Batch& batch) {
           {"metadata", batch.metadata}};
 }
 
+std::string batch_line(const Batch& batch, std::chrono::system_clock::time_point now) {
+  return spelled({{"time", log_time(now)},
+                  {"batch", batch.id},
+                  {"endpoint", batch.endpoint},
+                  {"status", batch.status},
+                  {"lines", batch.total},
+                  {"completed", batch.completed},
+                  {"failed", batch.failed},
+                  {"seconds", batch.ended - batch.created}});
+}
+
 BatchLine read_batch_line(const InputLine& line, const std::string& endpoint) {
   const std::string where = "line " + std::to_string(line.number);
-  const nlohmann::json parsed =
+  const HeldJson parsed =
       parse_json_text(line.text, where, "write one JSON object, whole, on each line");
   const JsonObject object(
-      parsed, where,
+      *parsed, where,
       R"({"custom_id": "…", "method": "POST", "url": ")" + endpoint + R"(", "body": {…}})");
   object.check_keys({"custom_id", "method", "url", "body"});
   if (object.text("method") != "POST")

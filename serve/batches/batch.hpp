@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -38,6 +39,9 @@ struct Batch {
   }
 };
 nlohmann::ordered_json to_json(const Batch& batch);
+
+/// The line of a batch that has ended in the access log: one JSON object, without an end.
+std::string batch_line(const Batch& batch, std::chrono::system_clock::time_point now);
 
 /// One line of a batch's input.
 struct BatchLine {

@@ -132,8 +132,8 @@ HttpResponse file_request(Batches& batches, const HttpRequest& request, const st
 }
 
 HttpResponse make_batch(Batches& batches, const std::string& text) {
-  const json parsed = parse_body(text);
-  const JsonObject body(parsed, "body");
+  const HeldJson parsed = parse_body(text);
+  const JsonObject body(*parsed, "body");
   check_fields(body, Holder::batch, {"input_file_id", "endpoint", "completion_window", "metadata"});
   const std::string endpoint = body.text("endpoint");
   if (endpoint != "/v1/completions" && endpoint != "/v1/chat/completions")

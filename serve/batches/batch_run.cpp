@@ -384,6 +384,7 @@ void BatchRun::end(const std::string& status) {
                   {"completed", batch_.completed},
                   {"failed", batch_.failed}});
   batch_.status = status;
+  if (makings_.ended && shard_.number == 1) makings_.ended(batch_);
 }
 
 }  // namespace tempera::serve

@@ -39,6 +39,8 @@ struct GenerationMakings {
   std::size_t checkpoint_bytes = std::size_t{8} << 20;  ///< of the journal between two checkpoints
   std::chrono::milliseconds until_retry{2000};          ///< after the disk has failed
   std::chrono::milliseconds until_look{500};  ///< between two looks at what other servers have done
+  /// Hears of each batch that has ended, on the session's thread.
+  std::function<void(const Batch&)> ended = {};
 };
 
 /// A batch that is being drawn. Its run folder holds every line that has been answered, and every

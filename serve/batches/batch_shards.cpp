@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
+#include "base/held_json.hpp"
 #include "base/json_document.hpp"
 #include "runs/deal.hpp"
 #include "serve/batches/batch.hpp"
@@ -18,8 +19,8 @@ namespace {
 double tokens_asked_for(const InputLine& line, const std::string& endpoint) {
   try {
     const std::string text = read_batch_line(line, endpoint).body;
-    const nlohmann::json body = parse_json(text, "body");
-    const JsonObject asked(body, "body");
+    const HeldJson body = parse_json(text, "body");
+    const JsonObject asked(*body, "body");
     const auto number = [&](const char* key, std::uint64_t otherwise) {
       constexpr auto most = std::numeric_limits<std::uint64_t>::max();
       return static_cast<double>(asked.has(key) ? asked.whole_number(key, 0, most) : otherwise);

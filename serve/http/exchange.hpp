@@ -15,16 +15,17 @@ namespace tempera::serve {
 
 /// A request as it came in, whole.
 struct HttpRequest {
-  std::string id;                ///< by which its answer and the access log name it
-  std::string method;            ///< "GET", "POST", …
-  std::string path;              ///< of the target, up to its '?'
-  std::string query;             ///< the target after its '?'
-  std::string authorization;     ///< the header of this name, or empty
-  std::string content_type;      ///< the same
-  std::string content_encoding;  ///< the same
-  std::string host;              ///< the same, or the target's own
-  std::string origin;            ///< the same: of the web page that has sent it
-  std::string asked_method;      ///< of Access-Control-Request-Method, by which browsers ask first
+  std::string id;                     ///< by which its answer and the access log name it
+  std::string method;                 ///< "GET", "POST", …
+  std::string path;                   ///< of the target, up to its '?'
+  std::string query;                  ///< the target after its '?'
+  std::string authorization;          ///< the header of this name, or empty; admit() may take it
+  std::optional<std::size_t> client;  ///< whose key it gives, as admit() has found
+  std::string content_type;           ///< the same
+  std::string content_encoding;       ///< the same
+  std::string host;                   ///< the same, or the target's own
+  std::string origin;                 ///< the same: of the web page that has sent it
+  std::string asked_method;  ///< of Access-Control-Request-Method, by which browsers ask first
   std::string body;
 };
 
@@ -55,6 +56,7 @@ struct EndedRequest {
   /// ... and until the end.
   std::chrono::duration<double> whole{};
   std::optional<AnswerFacts> facts = std::nullopt;
+  std::vector<std::string> prompts = {};  ///< by tell_prompts()
 };
 
 /// One request and the way back to its client. Its functions may be called from any thread and in
@@ -78,6 +80,8 @@ class Exchange {
 
   /// Tells what the answer has taken so far, for the server's own records, before its last part.
   virtual void tell(const AnswerFacts& /*facts*/) {}
+  /// Tells what the model has read, for the same records.
+  virtual void tell_prompts(std::vector<std::string> /*prompts*/) {}
   /// The first text that was drawn is about to be written.
   virtual void tell_first_text() {}
 
@@ -99,7 +103,7 @@ struct HttpHandlers {
   std::function<HttpResponse(unsigned status, const std::string& message)> refuse;
   /// Asked once the header of a request is there and its body is not: an answer that refuses it.
   /// The body is then not read. Without this function every request is admitted.
-  std::function<std::optional<HttpResponse>(const HttpRequest&)> admit = {};
+  std::function<std::optional<HttpResponse>(HttpRequest&)> admit = {};
   /// The last part of a stream that the server itself ends; without this function it just ends.
   std::function<std::string(unsigned status, const std::string& message)> last_part = {};
   /// Called for every request that is over, on the server's thread; must not block.

@@ -149,6 +149,11 @@ class Answer final : public Exchange, public std::enable_shared_from_this<Answer
   void tell(const AnswerFacts& facts) override {
     post([facts](Answer& self) { self.facts_ = facts; });
   }
+  void tell_prompts(std::vector<std::string> prompts) override {
+    post([prompts = std::move(prompts)](Answer& self) mutable {
+      self.prompts_ = std::move(prompts);
+    });
+  }
   void tell_first_text() override {
     post([now = Clock::now()](Answer& self) {
       if (!self.first_text_) self.first_text_ = now - self.came_;
@@ -192,9 +197,10 @@ class Answer final : public Exchange, public std::enable_shared_from_this<Answer
 
   EndedRequest ended() const {
     const std::chrono::duration<double> whole = Clock::now() - came_;
-    EndedRequest record{
-        request_, head_ ? head_->status : 0U, is_sent_, head_ && !is_whole_, first_text_, whole,
-        facts_};
+    EndedRequest record{request_,    head_ ? head_->status : 0U,
+                        is_sent_,    head_ && !is_whole_,
+                        first_text_, whole,
+                        facts_,      prompts_};
     // An answer that is sent at once has its text at its end.
     if (facts_ && is_whole_ && is_sent_ && head_->status == 200) record.first_text = whole;
     return record;
@@ -239,6 +245,7 @@ class Answer final : public Exchange, public std::enable_shared_from_this<Answer
   asio::steady_timer changed_;  // never expires; cancelled to wake who waits
   const Clock::time_point came_ = Clock::now();
   std::optional<AnswerFacts> facts_;
+  std::vector<std::string> prompts_;
   std::optional<std::chrono::duration<double>> first_text_;
   std::optional<HttpResponse> head_;
   bool is_whole_ = false;

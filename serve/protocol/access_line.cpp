@@ -13,19 +13,6 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// RFC 3339, with milliseconds.
-std::string log_time(std::chrono::system_clock::time_point now) {
-  const auto since =
-      std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch()).count();
-  const std::time_t seconds = static_cast<std::time_t>(since / 1000);
-  std::tm utc{};
-  ::gmtime_r(&seconds, &utc);
-  char text[40];
-  const std::size_t size = std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &utc);
-  std::snprintf(text + size, sizeof text - size, ".%03dZ", static_cast<int>(since % 1000));
-  return text;
-}
-
 /// A text of a client, which may not fill the log by itself.
 ordered_json text_of_client(std::string_view text) {
   constexpr std::size_t most = 256;
@@ -38,6 +25,18 @@ ordered_json milliseconds(const std::optional<std::chrono::duration<double>>& ti
 }
 
 }  // namespace
+
+std::string log_time(std::chrono::system_clock::time_point now) {
+  const auto since =
+      std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch()).count();
+  const std::time_t seconds = static_cast<std::time_t>(since / 1000);
+  std::tm utc{};
+  ::gmtime_r(&seconds, &utc);
+  char text[40];
+  const std::size_t size = std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &utc);
+  std::snprintf(text + size, sizeof text - size, ".%03dZ", static_cast<int>(since % 1000));
+  return text;
+}
 
 std::string access_line(const EndedRequest& ended, const std::optional<std::string>& client,
                         std::chrono::system_clock::time_point now) {
@@ -61,6 +60,7 @@ std::string access_line(const EndedRequest& ended, const std::optional<std::stri
     line["answer_tokens"] = facts->answer_tokens;
     line["decode_tokens"] = facts->decode_tokens;
   }
+  if (!ended.prompts.empty()) line["prompts"] = ended.prompts;
   return spelled(line);
 }
 

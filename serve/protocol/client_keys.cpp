@@ -10,6 +10,7 @@
 #include "base/in_quotes.hpp"
 #include "base/nearest_name.hpp"
 #include "base/sha256.hpp"
+#include "serve/http/http_limits.hpp"
 #include "serve/protocol/api_key.hpp"
 
 namespace tempera::serve {
@@ -17,6 +18,8 @@ namespace {
 
 constexpr std::size_t most_keys = 1024;  // each request is compared with all of them
 constexpr std::size_t longest_name = 64;
+/// A header of this server has room for it, and for a KiB of the request's other fields.
+constexpr std::size_t longest_key = HttpLimits{}.header_bytes - 1024;
 constexpr std::size_t most_of_a_limit = 1'000'000'000;
 constexpr std::string_view of_digests = "sha256:";
 const char* const how_to_write_a_key =
@@ -57,6 +60,10 @@ std::vector<KeyLine> lines_of_key_file(std::string_view text, const std::string&
 }
 
 std::string digest_of_key(std::string_view key, const std::string& where) {
+  if (key.size() > longest_key)
+    throw BadInput(
+        where, "a key of " + std::to_string(key.size()) + " bytes fits into no request's header",
+        "give one of at most " + std::to_string(longest_key) + " bytes");
   if (!key.starts_with(of_digests)) return sha256(key);
   const std::string_view digest = key.substr(of_digests.size());
   const bool is_digest =

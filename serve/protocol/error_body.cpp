@@ -1,5 +1,6 @@
 #include "serve/protocol/error_body.hpp"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
@@ -60,14 +61,24 @@ std::string field_in(std::string_view message) {
   // What JsonObject says of a body: 'body: key "a"["b"] is …' and 'body, "a"[2], …'.
   for (const std::string_view begin : {"body: key ", "body: the number at ", "body, "})
     if (message.starts_with(begin)) return dotted(message.substr(begin.size()));
+  // A line of a batch: 'line 3: key "a"["b"] is …' and 'line 3, a: …'.
+  if (message.starts_with("line ")) {
+    message.remove_prefix(std::min(message.find_first_of(":,"), message.size()));
+    if (constexpr std::string_view key = ": key "; message.starts_with(key))
+      return dotted(message.substr(key.size()));
+    if (!message.starts_with(", ")) return {};
+    message.remove_prefix(2);
+  }
   const auto end = message.find_first_of(":,");
-  const std::string_view field = message.substr(0, end);
-  const bool is_field = end != std::string_view::npos && field != "body" &&
-                        field.find_first_of(" \"/") == std::string_view::npos;
-  return is_field ? std::string(field) : std::string();
+  if (end == std::string_view::npos) return {};
+  const std::string_view place = message.substr(0, end);
+  const bool is_field = place != "body" && place.find_first_of(" \"/") == std::string_view::npos;
+  return is_field ? std::string(place) : std::string();
 }
 
 }  // namespace
+
+std::string field_of(const std::string& message) { return field_in(message); }
 
 HttpResponse error_response(unsigned status, const std::string& message, const std::string& param) {
   HttpResponse response;

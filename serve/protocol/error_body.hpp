@@ -24,6 +24,10 @@ std::string error_event(unsigned status, const std::string& message);
 /// first as `param`: "n", "tempera.powers[0]".
 HttpResponse wrong_request(const std::string& message);
 
+/// The field that the message of a BadInput names first, also of a line of a batch; empty if it
+/// names none.
+std::string field_of(const std::string& message);
+
 /// 405 for a path that takes other methods alone: "GET, HEAD", say, as RFC 9110 has them named.
 HttpResponse wrong_method(const std::string& allowed);
 

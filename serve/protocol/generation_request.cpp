@@ -10,7 +10,9 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/held_json.hpp"
 #include "base/in_quotes.hpp"
+#include "base/json_text.hpp"
 #include "serve/protocol/neutral_fields.hpp"
 #include "serve/protocol/request_body.hpp"
 #include "settings/field_json.hpp"
@@ -40,7 +42,8 @@ void check_body(const JsonObject& body, BodyForm form) {
                            "top_logprobs", "chat_template_kwargs"});
     case BodyForm::response:
       return check_fields(body, Holder::response, fields_of_all,
-                          {"input", "instructions", "max_output_tokens", "chat_template_kwargs"});
+                          {"input", "instructions", "max_output_tokens", "chat_template_kwargs",
+                           "include", "top_logprobs"});
   }
 }
 
@@ -56,7 +59,7 @@ bool names_sampler(const JsonObject& tempera) {
   const auto keys = tempera.keys();
   return std::any_of(keys.begin(), keys.end(), [&](const std::string& key) {
     return tempera.has(key) && key != "seed" && key != "thinking" && key != "round_events" &&
-           key != "audit" && key != "estimate" &&
+           key != "audit" && key != "estimate" && key != "log_z" && key != "digest" &&
            (key != "sampler" || tempera.at(key) != json("low-temperature"));
   });
 }
@@ -115,11 +118,15 @@ void read_tempera(const JsonObject& object, GenerationRequest& request, gpu::Sam
     request.seed = *seed;
     request.is_seed_given = true;
   }
-  if (object.has("thinking"))
+  if (object.has("thinking")) {
+    request.thinking_field = "tempera.thinking";
     arguments.add_thinking(object.boolean("thinking"), "tempera.thinking",
                            "it differs from \"enable_thinking\" of \"chat_template_kwargs\"");
+  }
   request.round_events = object.boolean_or("round_events", false);
   request.audit = object.boolean_or("audit", false);
+  request.log_z = object.boolean_or("log_z", false);
+  request.digest = object.boolean_or("digest", false);
   request.estimate = object.boolean_or("estimate", false);
 }
 
@@ -203,23 +210,41 @@ void require_at_most(const char* field, std::size_t value, std::size_t limit) {
                    "give at most " + std::to_string(limit));
 }
 
+/// A response can have this beside its text.
+constexpr std::string_view logprobs_of_text = "message.output_text.logprobs";
+
+bool includes_logprobs(const JsonObject& body) {
+  if (!body.has("include")) return false;
+  const auto parts = body.texts("include");
+  for (const std::string& part : parts)
+    if (part != logprobs_of_text)
+      throw BadInput("include", in_quotes(part) + " is nothing that a response of this server has",
+                     "leave it out; \"" + std::string(logprobs_of_text) + "\" is taken");
+  return !parts.empty();
+}
+
 void read_logprobs(const JsonObject& body, GenerationRequest& request,
                    const GenerationLimits& limits) {
-  if (request.form == BodyForm::response) return;
-  const bool is_chat = request.form == BodyForm::chat;
-  if (is_chat) {
-    request.logprobs = body.boolean_or("logprobs", false);
+  const bool is_response = request.form == BodyForm::response;
+  const bool has_own_field = is_response || request.form == BodyForm::chat;
+  if (has_own_field) {
+    request.logprobs = is_response ? includes_logprobs(body) : body.boolean_or("logprobs", false);
     if (!body.has("top_logprobs")) return;
     request.top_logprobs = body.whole_number("top_logprobs", 0, most);
     if (!request.logprobs && request.top_logprobs > 0)
-      throw BadInput("top_logprobs", "it is given without \"logprobs\": true", "add that");
+      throw BadInput("top_logprobs",
+                     std::string("it is given without ") +
+                         (is_response ? "\"include\": [\"" + std::string(logprobs_of_text) + "\"]"
+                                      : "\"logprobs\": true"),
+                     "add that, or leave it out");
   } else if (body.has("logprobs") && !body.at("logprobs").is_boolean()) {
     request.logprobs = true;
     request.top_logprobs = body.whole_number("logprobs", 0, most);
   } else {
     request.logprobs = body.boolean_or("logprobs", false);
   }
-  require_at_most(is_chat ? "top_logprobs" : "logprobs", request.top_logprobs, limits.top_logprobs);
+  require_at_most(has_own_field ? "top_logprobs" : "logprobs", request.top_logprobs,
+                  limits.top_logprobs);
 }
 
 /// Reads the parts of a request that its response repeats, and refuses those it has no form for.
@@ -279,14 +304,15 @@ gpu::ChatArguments read_chat_arguments(const JsonObject& body, std::string_view 
   const std::string field = "chat_template_kwargs";
   if (!body.has(field)) return {};
   // A template may write its members in their order, which `body` has lost.
-  return gpu::ChatArguments::read(nlohmann::ordered_json::parse(body_text)[field], field);
+  const HeldOrderedJson arguments = parse_ordered_member(body_text, field);
+  return gpu::ChatArguments::read(*arguments, field);
 }
 
 GenerationRequest read_generation_request(std::string_view body_text, BodyForm form,
                                           const GenerationLimits& limits,
                                           std::optional<std::uint64_t> seed) {
-  const json parsed = parse_body(body_text);
-  const JsonObject body(parsed, "body");
+  const HeldJson parsed = parse_body(body_text);
+  const JsonObject body(*parsed, "body");
   check_body(body, form);
   const bool is_completion = form == BodyForm::completion;
   const bool is_chat = form == BodyForm::chat;
@@ -311,7 +337,8 @@ GenerationRequest read_generation_request(std::string_view body_text, BodyForm f
     check_fields(options, Holder::stream_options, {"include_usage"}, {}, "stream_options.");
     request.include_usage = options.boolean_or("include_usage", false);
     if (request.include_usage && !request.stream)
-      throw BadInput("stream_options", "it is given without \"stream\": true", "add that");
+      throw BadInput("stream_options.include_usage", "it is given without \"stream\": true",
+                     "add that");
   }
   read_logprobs(body, request, limits);
   if (is_completion) request.echo = body.boolean_or("echo", false);
@@ -340,10 +367,10 @@ GenerationRequest read_generation_request(std::string_view body_text, BodyForm f
       throw BadInput(length, "0 asks for nothing", "give 1 or more, or \"echo\": true beside it");
   }
 
-  if (request.estimate &&
-      (request.stream || request.audit || request.logprobs || request.echo || !request.generates))
+  if (request.estimate && (request.stream || request.audit || request.log_z || request.logprobs ||
+                           request.echo || !request.generates))
     throw BadInput("tempera.estimate", "the request asks for parts of an answer, and gets none",
-                   "leave out stream, audit, logprobs, echo and max_tokens 0");
+                   "leave out stream, audit, log_z, logprobs, echo and max_tokens 0");
   if (is_response) read_response(body, request);
   if (!is_completion && !body.has(length) && !body.has("tempera") &&
       (given.empty() || given == "standard")) {

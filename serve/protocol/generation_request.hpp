@@ -42,6 +42,8 @@ struct GenerationRequest {
   std::string model;                    ///< as the client named it, without a sampler; may be empty
   std::vector<gpu::SampleWish> wishes;  ///< one for each prompt, in order
   std::size_t choices_of_a_prompt = 1;  ///< n
+  /// Where the body says whether the model thinks.
+  std::string thinking_field = "chat_template_kwargs.enable_thinking";
   std::uint64_t seed = 0;
   bool is_seed_given = false;
   bool logprobs = false;         ///< log p0 of each token of the answer
@@ -53,6 +55,8 @@ struct GenerationRequest {
   bool include_usage = false;  ///< a last chunk of a stream with the usage
   bool estimate = false;       ///< only what the answer would cost, by a pilot
   bool audit = false;          ///< what `tempera audit` reads is part of the answer
+  bool log_z = false;          ///< log Z of each token of the answer
+  bool digest = false;         ///< the digest of the model's files
   bool round_events = false;   ///< a chunk for each round of a sampler that has rounds
 };
 

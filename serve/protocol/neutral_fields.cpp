@@ -523,12 +523,6 @@ std::span<const NeutralField> neutral_fields() {
       NeutralField{"messages", response, Neutral::none, "",
                    "is a field of POST /v1/chat/completions, and a response has an input",
                    "leave it out and give \"input\", or POST it to /v1/chat/completions"},
-      NeutralField{"include", response, Neutral::empty_list, "",
-                   "a response has nothing beside its text",
-                   "leave it out; POST /v1/chat/completions has \"logprobs\""},
-      NeutralField{"top_logprobs", response, Neutral::listed, "[0]",
-                   "a response has nothing beside its text",
-                   "leave it out; POST /v1/chat/completions has \"logprobs\""},
       NeutralField{"reasoning", response, Neutral::listed,
                    R"([{}, {"effort": null}, {"effort": "medium"},)"
                    R"( {"effort": null, "summary": null}, {"effort": "medium", "summary": null}])",
@@ -566,7 +560,8 @@ std::span<const NeutralField> neutral_fields() {
 
 std::vector<std::string_view> tempera_keys() {
   std::vector<std::string_view> keys = gpu::body_keys();
-  keys.insert(keys.end(), {"seed", "thinking", "round_events", "audit", "estimate"});
+  keys.insert(keys.end(),
+              {"seed", "thinking", "round_events", "audit", "estimate", "log_z", "digest"});
   return keys;
 }
 

@@ -1,16 +1,14 @@
 #include "serve/protocol/request_body.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include "base/error.hpp"
 #include "base/json_text.hpp"
 
 namespace tempera::serve {
 
-nlohmann::json parse_body(std::string_view text) {
+HeldJson parse_body(std::string_view text) {
   const char* remedy = "send one JSON object, as a JSON library writes it";
-  nlohmann::json body = parse_json_text(text, "body", remedy);
-  if (!body.is_object()) throw BadInput("body", "is not a JSON object", remedy);
+  HeldJson body = parse_json_text(text, "body", remedy);
+  if (!body->is_object()) throw BadInput("body", "is not a JSON object", remedy);
   return body;
 }
 

@@ -17,6 +17,23 @@
 namespace tempera::serve {
 using nlohmann::ordered_json;
 
+namespace {
+
+/// True if it says that memory has run out, of the process or of the device.
+bool is_missing_memory(const std::exception_ptr& why) {
+  try {
+    std::rethrow_exception(why);
+  } catch (const std::bad_alloc&) {
+    return true;
+  } catch (const gpu::NoRoom&) {
+    return true;
+  } catch (...) {
+    return false;
+  }
+}
+
+}  // namespace
+
 GenerationName GenerationName::fresh(BodyForm form) {
   const char* prefix = form == BodyForm::completion ? "cmpl-"
                        : form == BodyForm::chat     ? "chatcmpl-"
@@ -136,19 +153,17 @@ void Generation::give_up(unsigned status, const std::string& message) {
       exchange_->write(error_event(status, shown));
     exchange_->end();
   } else {
-    exchange_->respond(error_response(status, shown));
+    exchange_->respond(status == 400 ? wrong_request(shown) : error_response(status, shown));
   }
 }
 
 void Generation::give_up(const std::exception_ptr& why) {
+  if (is_missing_memory(why)) {
+    MemoryReserve::give_back();
+    return give_up(503, no_memory);
+  }
   try {
     std::rethrow_exception(why);
-  } catch (const std::bad_alloc&) {
-    MemoryReserve::give_back();
-    give_up(503, no_memory);
-  } catch (const gpu::NoRoom&) {
-    MemoryReserve::give_back();
-    give_up(503, no_memory);
   } catch (const gpu::NotDrawn& error) {
     // This alone among the faults of an input is the client's: no client asks for it again.
     give_up(400, error.what());
@@ -204,6 +219,22 @@ void Generation::tokens_drawn(gpu::RequestId request, std::size_t sample,
   });
 }
 
+void Generation::sampler_ended(gpu::RequestId request, std::size_t sample,
+                               const gpu::Progress& progress) {
+  hear([&] {
+    if (!asked_.log_z) return;
+    const std::size_t index = index_of(request, sample);
+    const gpu::Plan& plan = requests_[choices_[index].prompt].plan;
+    const gpu::Record& record = gpu::answer_of(progress, plan);
+    // Particles are records of one power, and those of a ladder have all of its powers.
+    const std::size_t rung = progress.answer.value_or(plan.output);
+    for (std::size_t t = 1; t <= record.length(); ++t) {
+      const std::span<const double> of_powers = record.tokens().log_z(t);
+      choices_[index].log_z.push_back(of_powers[std::min(rung, of_powers.size() - 1)]);
+    }
+  });
+}
+
 void Generation::answered(gpu::RequestId request, std::size_t sample, const gpu::Answer& answer) {
   hear([&] { take(index_of(request, sample), answer); });
 }
@@ -240,6 +271,8 @@ void Generation::take(std::size_t index, const gpu::Answer& answer) {
     return --open_ == 0 ? answer_estimate(false) : look_at_pilot();
   }
   choice.answer = answer;
+  // A stop string ends the answer before its record.
+  choice.log_z.resize(std::min(choice.log_z.size(), answer.tokens.size()));
   if (choice.is_resumed) add_earlier_counts(choice);
   score_or_end(index);
 }
@@ -323,14 +356,16 @@ void Generation::finish() {
     exchange_->write("data: [DONE]\n\n");
     exchange_->end();
   } else {
-    ordered_json body = frame(is_chat() ? "chat.completion" : "text_completion");
+    HeldOrderedJson held = frame(is_chat() ? "chat.completion" : "text_completion");
+    ordered_json& body = *held;
     body["choices"] = ordered_json::array();
     for (std::size_t index = 0; index < choices_.size(); ++index)
       body["choices"].push_back(whole_choice(index));
     body["usage"] = usage();
     body["tempera"] = figures();
+    HttpResponse response = json_response(body);
     leave_queue();
-    exchange_->respond(json_response(body));
+    exchange_->respond(std::move(response));
   }
   is_over_ = true;
   prompt_of_.clear();

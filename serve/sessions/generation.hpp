@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/held_json.hpp"
 #include "gpu/core/statistics/tempering_statistics.hpp"
 #include "gpu/llm/models/opened_model.hpp"
 #include "gpu/session/saved_progress.hpp"
@@ -81,6 +82,8 @@ class Generation final : public gpu::Listener, public std::enable_shared_from_th
                    std::span<const gpu::Event> events) override;
   void tokens_drawn(gpu::RequestId request, std::size_t sample,
                     std::span<const gpu::TokenId> tokens, std::string_view text) override;
+  void sampler_ended(gpu::RequestId request, std::size_t sample,
+                     const gpu::Progress& progress) override;
   void answered(gpu::RequestId request, std::size_t sample, const gpu::Answer& answer) override;
   void scored(gpu::RequestId request, std::span<const gpu::TokenAlternatives> scores) override;
   void failed(gpu::RequestId request, std::size_t sample, const std::exception_ptr& why) override;
@@ -95,8 +98,11 @@ class Generation final : public gpu::Listener, public std::enable_shared_from_th
     gpu::TemperingStatistics statistics;
     bool is_resumed = false;  ///< whether an earlier process has begun it
     std::optional<gpu::Answer> answer = std::nullopt;
-    nlohmann::ordered_json logprobs = nullptr;  ///< once its tokens are scored
-    std::vector<std::string> events = {};       ///< lines for an audit, if that was asked for
+    HeldOrderedJson logprobs = {};  ///< once its tokens are scored
+    /// log Σ_v p0(v | x_<t)^α of each token, α being the power of the answer, if that was asked
+    /// for.
+    std::vector<double> log_z = {};
+    std::vector<std::string> events = {};  ///< lines for an audit, if that was asked for
   };
 
   std::size_t index_of(gpu::RequestId request, std::size_t sample) const;
@@ -146,6 +152,8 @@ class Generation final : public gpu::Listener, public std::enable_shared_from_th
   void end_response_text();
   void finish_response();
   void fail_response(const std::string& message);
+  /// Those of the text's tokens once they are scored; until then an empty list.
+  nlohmann::ordered_json response_logprobs() const;
   nlohmann::ordered_json response_part(const std::string& text) const;
   nlohmann::ordered_json response_message(const char* status, bool has_text) const;
   /// The "response" object. status: "in_progress", "completed", "incomplete" or "failed".

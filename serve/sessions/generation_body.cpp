@@ -70,7 +70,7 @@ void Generation::send_last_chunk(std::size_t index) {
   }
   ordered_json last =
       chunk_choice(index, text, choice.answer ? finish_reason(*choice.answer) : "length");
-  last["logprobs"] = choice.logprobs;
+  last["logprobs"] = *choice.logprobs;
   // The figures come with the last choice: many clients look at the first choice of every chunk.
   ordered_json further = ordered_json::object();
   if (open_ == 0) further["tempera"] = figures();
@@ -120,7 +120,7 @@ ordered_json Generation::whole_choice(std::size_t index) const {
     said["message"] = {{"role", "assistant"}, {"content", text_of(index)}};
   else
     said["text"] = text_of(index);
-  said["logprobs"] = choice.logprobs;
+  said["logprobs"] = *choice.logprobs;
   said["finish_reason"] = choice.answer ? finish_reason(*choice.answer) : "length";
   return said;
 }
@@ -141,8 +141,9 @@ ordered_json Generation::logprobs_of(std::size_t index,
   if (choice.answer) spell_tokens(model_.text(), choice.answer->tokens, tokens);
   // The prompt is scored with its answer, whether it is part of what is said or not.
   scores = scores.last(std::min(scores.size(), tokens.size()));
-  return is_chat() ? chat_logprobs(model_.text(), tokens, scores)
-                   : completion_logprobs(model_.text(), tokens, scores, asked_.top_logprobs > 0);
+  return is_chat() || is_response()
+             ? chat_logprobs(model_.text(), tokens, scores)
+             : completion_logprobs(model_.text(), tokens, scores, asked_.top_logprobs > 0);
 }
 
 ordered_json Generation::usage() const {
@@ -192,8 +193,13 @@ ordered_json Generation::figures() const {
                                {"swaps", rates(answer.swaps)},
                                {"round_trips", choice.statistics.round_trips()},
                                {"decode_tokens", answer.decode_tokens}});
+    if (!asked_.log_z) continue;
+    auto& of_tokens = used["choices"].back()["log_z"] = ordered_json::array();
+    for (const double log_z : choice.log_z) of_tokens.push_back(json_log_p(log_z));
   }
   used["decode_tokens"] = decode_tokens;
+  if (asked_.digest)
+    used["digest"] = identity_.digest ? ordered_json(*identity_.digest) : ordered_json(nullptr);
   if (asked_.audit) used["audit"] = audit();
   return used;
 }

@@ -23,7 +23,7 @@ void Generation::send_text(std::size_t index, const std::string& text) {
                                             {"output_index", 0},
                                             {"content_index", 0},
                                             {"delta", text},
-                                            {"logprobs", ordered_json::array()}});
+                                            {"logprobs", response_logprobs()}});
 }
 
 void Generation::send_event(const std::string& name, const ordered_json& fields) {
@@ -49,7 +49,7 @@ void Generation::end_response_text() {
                                            {"output_index", 0},
                                            {"content_index", 0},
                                            {"text", text},
-                                           {"logprobs", ordered_json::array()}});
+                                           {"logprobs", response_logprobs()}});
   send_event("response.content_part.done", {{"item_id", message_id(name_.id)},
                                             {"output_index", 0},
                                             {"content_index", 0},
@@ -59,16 +59,17 @@ void Generation::end_response_text() {
 void Generation::finish_response() {
   const bool is_cut = choices_.front().answer && choices_.front().answer->is_cut();
   const char* status = is_cut ? "incomplete" : "completed";
-  ordered_json body = response_body(status);
+  HeldOrderedJson body = response_body(status);
   if (!asked_.stream) {
+    HttpResponse response = json_response(*body);
     leave_queue();
-    exchange_->respond(json_response(body));
+    exchange_->respond(std::move(response));
     return;
   }
   send_event("response.output_item.done",
              {{"output_index", 0}, {"item", response_message(status, true)}});
   leave_queue();
-  send_event(std::string("response.") + status, {{"response", std::move(body)}});
+  send_event(std::string("response.") + status, {{"response", std::move(*body)}});
   exchange_->end();
 }
 
@@ -78,11 +79,16 @@ void Generation::fail_response(const std::string& message) {
   send_event("response.failed", {{"response", std::move(body)}});
 }
 
+ordered_json Generation::response_logprobs() const {
+  const ordered_json& logprobs = *choices_.front().logprobs;
+  return logprobs.is_null() ? ordered_json::array() : logprobs["content"];
+}
+
 ordered_json Generation::response_part(const std::string& text) const {
   return {{"type", "output_text"},
           {"text", text},
           {"annotations", ordered_json::array()},
-          {"logprobs", ordered_json::array()}};
+          {"logprobs", response_logprobs()}};
 }
 
 ordered_json Generation::response_message(const char* status, bool has_text) const {

@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <atomic>
+#include <exception>
 #include <new>
 
 namespace tempera::serve {
@@ -14,6 +15,9 @@ std::atomic<void*> reserve = nullptr;
 thread_local MemoryReserve::Thread this_thread = MemoryReserve::Thread::other;
 
 void throw_or_give_back() {
+  // A destructor that asks for memory while an exception is on its way would end the server.
+  const bool is_unwinding = std::uncaught_exceptions() > 0;
+  if (is_unwinding && MemoryReserve::give_back()) return;
   if (this_thread == MemoryReserve::Thread::draws) throw std::bad_alloc();
   if (!MemoryReserve::give_back() || this_thread == MemoryReserve::Thread::reads)
     throw std::bad_alloc();

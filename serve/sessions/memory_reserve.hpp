@@ -9,8 +9,9 @@ namespace tempera::serve {
 /// first that fails: unwinding needs memory too.
 ///
 /// On a thread that draws it throws std::bad_alloc, and the reserve is for the answer to whoever
-/// asked. On one that reads bodies it throws as well, and the reserve is what their values are
-/// destroyed with. On any other it has the reserve, and is tried again.
+/// asked. On one that reads bodies it throws as well, and gives the reserve back first. While an
+/// exception is on its way, whose destructors may not throw, and on any other thread it has the
+/// reserve, and is tried again.
 ///
 /// As the handler that it installs, it is the process's: one at a time.
 class MemoryReserve {

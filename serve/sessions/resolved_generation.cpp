@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "gpu/session/cost.hpp"
+#include "settings/field_json.hpp"
 
 namespace tempera::serve {
 
@@ -37,6 +38,51 @@ void require_affordable(const ResolvedGeneration& resolved) {
   require_few_powers(rungs, "powers");
 }
 
+/// The field of what settings call so, as commands do too; empty if it is none.
+std::string field_of_setting(std::string_view name, const GenerationRequest& asked) {
+  const std::pair<std::string_view, std::string_view> others[] = {
+      {"restart weights and range", "tempera.restart_weights"},
+      {"local moves and sweeps", "tempera.local_moves"},
+      {"enable_thinking", asked.thinking_field},
+      {"samples", "n"}};
+  for (const auto& [other, field] : others)
+    if (name == other) return std::string(field);
+  std::string key(name);
+  std::replace(key.begin(), key.end(), ' ', '_');
+  const auto keys = gpu::body_keys();
+  return std::find(keys.begin(), keys.end(), key) == keys.end() ? "" : "tempera." + key;
+}
+
+/// A refusal of settings, which names the field of the body instead of the setting.
+BadInput named_by_field(const BadInput& error, const GenerationRequest& asked) {
+  const std::string message = error.what();
+  const auto place = message.find_first_of(":,");
+  const auto fault = message.find(": ");
+  const auto remedy = message.rfind("; ");
+  if (remedy == std::string::npos || fault == std::string::npos || fault > remedy) return error;
+  const std::string field = field_of_setting(std::string_view(message).substr(0, place), asked);
+  if (field.empty()) return error;
+  return {field + message.substr(place, fault - place),
+          message.substr(fault + 2, remedy - fault - 2), message.substr(remedy + 2)};
+}
+
+/// Resolves all prompts of what was asked for.
+void resolve_wishes(const gpu::OpenedModel& model, const std::string& where,
+                    ResolvedGeneration& resolved) {
+  const GenerationRequest& asked = resolved.asked;
+  for (const gpu::SampleWish& wish : asked.wishes) {
+    const gpu::SamplerSettings& settings =
+        resolved.settings.emplace_back(gpu::resolve_sampler(wish.sampler));
+    resolved.settings.back().options.auditable = asked.audit;
+    gpu::AskedHorizon horizon = gpu::asked_horizon(wish.sampler, settings);
+    if (asked.is_horizon_open) horizon.is_given = false;
+    auto prompt = gpu::resolve_prompt(model, wish.prompt, wish.arguments, horizon, where);
+    const auto number = wish.id ? gpu::prompt_number(*wish.id) : gpu::PromptNumber{};
+    resolved.requests.push_back(settings.request(std::move(prompt.tokens), number, prompt.horizon,
+                                                 model.terminal(), where));
+  }
+}
+
 }  // namespace
 
 void require_model(const std::string& named, const Identity& identity) {
@@ -59,18 +105,12 @@ ResolvedGeneration resolve_generation(const gpu::OpenedModel& model, const Ident
   const std::string where = form == BodyForm::completion ? "prompt"
                             : form == BodyForm::chat     ? "messages"
                                                          : "input";
-  for (const gpu::SampleWish& wish : asked.wishes) {
-    const gpu::SamplerSettings& settings =
-        resolved.settings.emplace_back(gpu::resolve_sampler(wish.sampler));
-    resolved.settings.back().options.auditable = asked.audit;
-    gpu::AskedHorizon horizon = gpu::asked_horizon(wish.sampler, settings);
-    if (asked.is_horizon_open) horizon.is_given = false;
-    auto prompt = gpu::resolve_prompt(model, wish.prompt, wish.arguments, horizon, where);
-    const auto number = wish.id ? gpu::prompt_number(*wish.id) : gpu::PromptNumber{};
-    resolved.requests.push_back(settings.request(std::move(prompt.tokens), number, prompt.horizon,
-                                                 model.terminal(), where));
+  try {
+    resolve_wishes(model, where, resolved);
+    require_affordable(resolved);
+  } catch (const BadInput& error) {
+    throw named_by_field(error, asked);
   }
-  require_affordable(resolved);
   return resolved;
 }
 

@@ -17,7 +17,8 @@ ChatArguments ChatArguments::read(const nlohmann::ordered_json& object, const st
   const std::string form = R"(give an object such as {"enable_thinking": false})";
   if (!object.is_object()) throw BadInput(where, "is not a JSON object", form);
   ChatArguments arguments;
-  auto said = nlohmann::ordered_json::object();
+  // Spelled one by one: a copy of them all would be destroyed by the library.
+  std::string members;
   for (const auto& [name, value] : object.items()) {
     if (value.is_null()) continue;
     const std::string place = where + "." + name;
@@ -30,9 +31,9 @@ ChatArguments ChatArguments::read(const nlohmann::ordered_json& object, const st
         throw BadInput(place, "is neither true nor false", "give one of the two");
       arguments.thinking_ = value.get<bool>();
     }
-    said[name] = value;
+    members += (members.empty() ? "" : ",") + nlohmann::json(name).dump() + ":" + value.dump();
   }
-  arguments.json_ = said.dump();
+  arguments.json_ = "{" + members + "}";
   return arguments;
 }
 

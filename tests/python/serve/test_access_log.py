@@ -79,6 +79,40 @@ def test_each_request_has_a_line(logged):
         assert hidden not in file.read_text()
 
 
+def test_prompts_are_in_the_log_on_request_alone(tmp_path):
+    running = Server("--access-log", str(tmp_path / "log"), "--access-log-prompts")
+    try:
+        assert running.ask("/v1/completions", BODY)[0] == 200
+        assert running.ask("/v1/completions", {**BODY, "prompt": [SECRET, "1+2?"]})[0] == 200
+        assert running.ask("/v1/completions", {**BODY, "temperature": -1})[0] == 400
+        wait_until(lambda: (tmp_path / "log").read_text().count("\n") == 3)
+        lines = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()]
+        assert [line.get("prompts") for line in lines] == [[SECRET], [SECRET, "1+2?"], None]
+        assert all(list(line)[:len(FIELDS)] == FIELDS for line in lines)
+    finally:
+        running.stop()
+    done = subprocess.run([TEMPERA, "serve", "--model", MODEL, "--port", "0", "--access-log-prompts"], capture_output=True, text=True, timeout=PATIENCE)
+    assert done.returncode == 2 and "--access-log-prompts" in done.stderr and "--access-log FILE" in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_a_batch_that_has_ended_has_a_line(tmp_path):
+    running = Server("--access-log", str(tmp_path / "log"), "--batch-folder", str(tmp_path / "kept"))
+    try:
+        lines = [{"custom_id": str(number), "method": "POST", "url": "/v1/completions", "body": body}
+                 for number, body in enumerate([BODY, BODY, {**BODY, "temperature": -1}])]
+        text = "\r\n".join(["--b", 'Content-Disposition: form-data; name="purpose"', "", "batch", "--b",
+                            'Content-Disposition: form-data; name="file"; filename="in.jsonl"', "", "\n".join(map(json.dumps, lines)), "--b--", ""])
+        file = running.ask("/v1/files", text, headers={"Content-Type": "multipart/form-data; boundary=b"})[1]
+        batch = running.ask("/v1/batches", {"input_file_id": file["id"], "endpoint": "/v1/completions", "completion_window": "24h"})[1]
+        wait_until(lambda: '"batch":' in (tmp_path / "log").read_text())
+        (line,) = [line for line in map(json.loads, (tmp_path / "log").read_text().splitlines()) if "batch" in line]
+        assert line.pop("time") and line.pop("seconds") >= 0
+        assert line == {"batch": batch["id"], "endpoint": "/v1/completions", "status": "completed", "lines": 3, "completed": 2, "failed": 1}
+        assert SECRET not in (tmp_path / "log").read_text()
+    finally:
+        running.stop()
+
+
 def test_a_client_that_leaves_has_a_line(logged):
     server, file = logged
     connection = server.connection()

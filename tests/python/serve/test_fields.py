@@ -67,7 +67,7 @@ MISPLACED = [
 REQUIRED = {"messages", "prompt", "input", "role", "input_file_id", "endpoint", "type", "text"}
 # Values that change nothing, of the fields that the server acts on.
 ACTED_ON = {"best_of": [1], "completion_window": ["24h"], "content": [None, ""], "echo": [False], "include_usage": [], "logprobs": [False],
-            "instructions": [], "max_completion_tokens": [8], "max_output_tokens": [8], "max_tokens": [8], "metadata": [{}, {"a": "b"}], "model": ["worked_sum"], "n": [1], "seed": [], "stop": [[]],
+            "instructions": [], "include": [[]], "max_completion_tokens": [8], "max_output_tokens": [8], "max_tokens": [8], "metadata": [{}, {"a": "b"}], "model": ["worked_sum"], "n": [1], "seed": [], "stop": [[]],
             "stream": [False], "temperature": [1, 1.0], "top_logprobs": [], "chat_template_kwargs": [{}, {"enable_thinking": None}], "stream_options": []}
 
 
@@ -253,7 +253,7 @@ def test_options_that_ask_for_nothing_are_taken(server, chat_server):
                        {"top_logprobs": 0}, {"best_of": 2}, {"n_cmpl": 2}):
             status, answer = asked.ask(path, {**body, **fields})
             assert status == 200 and without_names(answer) == plain, (fields, answer)
-        for fields, param in (({"stream_options": {"include_usage": True}}, "stream_options"), ({"best_of": 3}, "best_of"),
+        for fields, param in (({"stream_options": {"include_usage": True}}, "stream_options.include_usage"), ({"best_of": 3}, "best_of"),
                               ({"best_of": 1}, "best_of"), ({"n_cmpl": 1}, "n_cmpl"), ({"top_logprobs": 1}, "top_logprobs")):
             status, answer = asked.ask(path, {**body, **fields})
             assert status == 400 and answer["error"]["param"] == param, answer
@@ -329,12 +329,12 @@ def test_an_assistants_turn_may_be_empty(chat_server):
 
 
 def test_enable_thinking_is_thinking(server, chat_server):
-    """A family that never thinks takes a "no" as nothing, and refuses a "yes" in the same words; generation_request.cpp sees what others get."""
+    """A family that never thinks takes a "no" as nothing, and refuses a "yes" by the name of its field; generation_request.cpp sees what others get."""
     asked = {"messages": [{"role": "user", "content": "Hi"}], "max_tokens": 4, "seed": 1}
     both = lambda thinks: ({"chat_template_kwargs": {"enable_thinking": thinks}}, {"temperature": 1, "tempera": {"thinking": thinks, "sampler": "standard"}})
     refusals = [chat_server.ask("/v1/chat/completions", {**asked, **wish}) for wish in both(True)]
-    assert refusals[0] == refusals[1] and refusals[0][0] == 400, refusals
-    assert refusals[0][1]["error"]["param"] == "enable_thinking" and "has no effect" in refusals[0][1]["error"]["message"], refusals
+    for (status, answer), param in zip(refusals, ("chat_template_kwargs.enable_thinking", "tempera.thinking")):
+        assert status == 400 and answer["error"]["param"] == param and "has no effect" in answer["error"]["message"], refusals
     answers = [chat_server.ask("/v1/chat/completions", {**asked, **wish}) for wish in ({}, *both(False))]
     assert [status for status, _ in answers] == [200] * 3, answers
     assert len({answer["choices"][0]["message"]["content"] for _, answer in answers}) == 1, answers

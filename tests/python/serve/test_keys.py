@@ -124,7 +124,8 @@ def test_a_batch_is_made_by_a_key_without_limits_alone(keyed):
 
 @pytest.mark.parametrize("text, words", [
     ("ada a\nada b\n", ["line 2", '"ada"', "line 1"]), ("ada a\nbob a\n", ["line 2", "line 1"]), ("ada a\nbob\n", ["line 2", "NAME KEY"]),
-    ("ada a request=1\n", ["line 1", '"requests"']), ("", ["no key"])])
+    ("ada a request=1\n", ["line 1", '"requests"']), ("", ["no key"]),
+    ("a" * (15 * 1024 + 1), ["15361 bytes", "15360"]), (f"ada {'a' * 20000}\n", ["line 1", "20000 bytes", "15360"])])
 def test_a_wrong_key_file_is_refused_by_one_line(tmp_path, text, words):
     file = tmp_path / "keys"
     file.write_text(text)
@@ -132,6 +133,17 @@ def test_a_wrong_key_file_is_refused_by_one_line(tmp_path, text, words):
                           text=True, timeout=PATIENCE)
     assert done.returncode == 2 and done.stderr.count("\n") == 1 and done.stdout == ""
     assert str(file) in done.stderr and all(word in done.stderr for word in words), done.stderr
+
+
+def test_the_longest_key_fits_into_a_header(tmp_path):
+    key = "k" * (15 * 1024)
+    file = tmp_path / "keys"
+    file.write_text(f"ada {key}\n")
+    file.chmod(0o600)
+    running = Server("--api-key-file", str(file))
+    assert running.ask("/v1/models", headers=bearer(key))[0] == 200
+    assert running.ask("/v1/models", headers=bearer(key[:-1]))[0] == 401
+    running.stop()
 
 
 @pytest.mark.parametrize("text, mode, is_warned", [("ada a\nbob b\n", 0o644, True), ("ada a\n", 0o600, False),

@@ -43,6 +43,27 @@ def test_a_response_is_the_chats_answer(client, fields):
     assert said.store is False and said.background is False and said.previous_response_id is None and said.error is None
 
 
+@pytest.mark.parametrize("fields", [{}, TOKENWISE, {"extra_body": PPT}])
+def test_logprobs_are_the_chats(client, fields):
+    whole = chat(client, [{"role": "user", "content": "Hello?"}], logprobs=True, top_logprobs=3, **fields)
+    expected = [token.model_dump() for token in whole.choices[0].logprobs.content]
+    asked = {**fields, "include": ["message.output_text.logprobs"], "top_logprobs": 3}
+    said = respond(client, **asked)
+    (part,) = said.output[0].content
+    assert [token.model_dump() for token in part.logprobs] == expected and part.text == whole.choices[0].message.content
+    assert len(expected) == said.usage.output_tokens and all(len(token["top_logprobs"]) >= 3 for token in expected)
+    events = list(respond(client, stream=True, **asked))
+    deltas = [event for event in events if event.type == "response.output_text.delta"]
+    (done,) = [event for event in events if event.type == "response.output_text.done"]
+    for event in (*deltas, done):
+        assert [(token.token, token.logprob) for token in event.logprobs] == [(token["token"], token["logprob"]) for token in expected]
+    assert "".join(event.delta for event in deltas) == done.text == part.text
+    assert events[-1].response.output[0].content[0].logprobs == part.logprobs
+    # Without a wish there are none, and none are shown for a neutral one.
+    for fewer in ({}, {"include": []}, {"include": [], "top_logprobs": 0}):
+        assert respond(client, **{**fields, **fewer}).output[0].content[0].logprobs == []
+
+
 def test_an_ended_response_is_completed(client):
     ends = {respond(client, input=f"{number}?", max_output_tokens=100, extra_body={"seed": number}).status for number in range(30)}
     assert ends == {"completed", "incomplete"}, ends
@@ -110,7 +131,9 @@ def test_what_is_said_of_the_request_comes_back(client):
     ({"tools": [{"type": "web_search"}]}, "tools", ["tools are not offered", "describe the tools"]),
     ({"tool_choice": "required"}, "tool_choice", ["tools are not offered"]),
     ({"text": {"format": {"type": "json_object"}}}, "text", ["structured output is not offered", "describe the form"]),
-    ({"include": ["message.output_text.logprobs"]}, "include", ["/v1/chat/completions", '"logprobs"']),
+    ({"include": ["message.output_text.logprobs", "file_search_call.results"]}, "include", ["file_search_call.results", "message.output_text.logprobs"]),
+    ({"include": ["message.output_text.logprobs"], "top_logprobs": 21}, "top_logprobs", ["limit", "at most 20"]),
+    ({"top_logprobs": 2}, "top_logprobs", ['"include": ["message.output_text.logprobs"]']),
     ({"reasoning": {"effort": "high"}}, "reasoning", ["no levels of effort", '"thinking"']),
     ({"truncation": "auto"}, "truncation", ["no conversation is cut"]),
     ({"prompt": {"id": "pmpt_1"}}, "prompt", ["templates", '"input"']),

@@ -1,10 +1,13 @@
 // Memory that runs out ends a request, by 503 or an event, and never the server.
 #include <new>
+#include <thread>
 
 #include "gpu/core/model/forwarding_model.hpp"
 #include "gpu/core/model/no_room.hpp"
 #include "serve/sessions/engine_loop.hpp"
+#include "serve/sessions/memory_reserve.hpp"
 #include "tests/catch.hpp"
+#include "tests/failing_new.hpp"
 #include "tests/serve/sessions/served.hpp"
 
 namespace tempera::serve::out_of_memory_test {
@@ -132,6 +135,68 @@ TEST_CASE("memory that runs out between passes ends what is asked for, and the l
   CHECK(told == 1);
   CHECK(client->given.status == 503);
   CHECK(other->given.status == 200);
+}
+
+TEST_CASE("memory that runs out while a body of many values is read ends its request alone",
+          "[serve]") {
+  json many = json::array();
+  for (int i = 0; i < 200; ++i) many.push_back({1, 2, 3});
+  json completion = body_of(8, false);
+  completion["prompt"] = many;
+  json chat = body_of(8, false);
+  chat.erase("prompt");
+  chat["messages"] = {{{"role", "user"}, {"content", "Hi"}}};
+  chat["chat_template_kwargs"] = {{"list", many}};
+  for (const auto& [body, form] :
+       {std::pair{completion, BodyForm::completion}, std::pair{chat, BodyForm::chat}}) {
+    const std::string text = body.dump();
+    std::size_t refused = 0;
+    // Whatever is destroyed on the way finds no memory either: that would end this program.
+    for (bool is_read = false; !is_read;) {
+      try {
+        const failing_new::After few(refused);
+        read_generation_request(text, form, {}, 7);
+        is_read = true;
+      } catch (const std::bad_alloc&) {
+        ++refused;
+      }
+    }
+    CHECK(refused > 400);
+  }
+}
+
+TEST_CASE("what is destroyed while an exception is on its way has the reserve of memory",
+          "[serve]") {
+  struct Asks {
+    Asks(bool& is_given) : given(is_given) {}
+    ~Asks() {
+      try {
+        std::get_new_handler()();
+        given = true;
+      } catch (const std::bad_alloc&) {
+        given = false;
+      }
+    }
+    bool& given;
+  };
+  std::thread([] {
+    const MemoryReserve reserve;
+    MemoryReserve::set_thread(MemoryReserve::Thread::draws);
+    const auto unwinds = [] {
+      bool is_given = false;
+      try {
+        const Asks asks(is_given);
+        throw std::bad_alloc();
+      } catch (const std::bad_alloc&) {
+      }
+      return is_given;
+    };
+    CHECK_THROWS_AS(std::get_new_handler()(), std::bad_alloc);
+    CHECK(unwinds());
+    CHECK_FALSE(unwinds());  // it is gone
+    MemoryReserve::restore();
+    CHECK(unwinds());
+  }).join();
 }
 
 }  // namespace tempera::serve::out_of_memory_test

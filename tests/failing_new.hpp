@@ -1,0 +1,35 @@
+#pragma once
+// Replaces `new` of a test program by one that fails on demand: one source of a program may include
+// this, and no other.
+
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+
+namespace tempera::failing_new {
+
+/// How many `new` of the calling thread still succeed.
+inline thread_local std::size_t left = static_cast<std::size_t>(-1);
+
+/// Lets `many` more succeed and all after them fail, until the end of its life.
+class After {
+ public:
+  explicit After(std::size_t many) { left = many; }
+  ~After() { left = static_cast<std::size_t>(-1); }
+  After(const After&) = delete;
+  After& operator=(const After&) = delete;
+  static bool have_failed() { return left == 0; }
+};
+
+inline void* allocate(std::size_t bytes) {
+  if (left == 0) throw std::bad_alloc();
+  if (left != static_cast<std::size_t>(-1)) --left;
+  if (void* const memory = std::malloc(bytes == 0 ? 1 : bytes)) return memory;
+  throw std::bad_alloc();
+}
+
+}  // namespace tempera::failing_new
+
+void* operator new(std::size_t bytes) { return tempera::failing_new::allocate(bytes); }
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
