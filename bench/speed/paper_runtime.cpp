@@ -15,8 +15,8 @@
 #include "gpu/core/sampler/sweep.hpp"
 #include "gpu/device/device_system.hpp"
 #include "gpu/llm/transformer/default_kernels.hpp"
-#include "gpu/llm/transformer/kernels/cuda/cuda_kernels.hpp"
 #include "gpu/llm/transformer/kernels/device_arithmetic.hpp"
+#include "gpu/llm/transformer/kernels/token_step.hpp"
 
 namespace tempera::gpu {
 
@@ -63,7 +63,7 @@ class TimedModel final : public ForwardingModel {
 class GraphsOfSteps {
  public:
   explicit GraphsOfSteps(const Kernels& kernels)
-      : kernels_(dynamic_cast<const CudaKernels*>(&kernels)) {
+      : kernels_(dynamic_cast<const CountsSteps*>(&kernels)) {
     if (kernels_ == nullptr) return;
     steps_ = kernels_->steps();
     replays_ = kernels_->graph_replays();
@@ -86,7 +86,7 @@ class GraphsOfSteps {
   }
 
  private:
-  const CudaKernels* kernels_;
+  const CountsSteps* kernels_;
   std::uint64_t steps_ = 0;
   std::uint64_t replays_ = 0;
 };

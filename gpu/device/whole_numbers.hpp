@@ -5,49 +5,13 @@
 #include <cstring>
 
 #include "gpu/device/float_lanes.hpp"
+#include "gpu/device/whole_number.hpp"
 
-// Rows of floats as whole numbers of 16 bits, whose exact sums of products have no order: the
-// arithmetic `integer`. docs/reference/arithmetic.md says what is built from them.
+// Rows of floats as whole numbers of 16 bits, in vectors of the host.
 
 namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
 
-/// The largest whole number of a row.
-constexpr std::int32_t largest_whole = 32767;
-/// Bounds of the sum of a row's squares: so |Σ X W| < 2^31 for every part of the sum, by Cauchy and
-/// Schwarz. A value's weights say how far its sums go.
-constexpr std::uint64_t input_squares = 0xFFFFFFFFU;
-constexpr std::uint64_t weight_squares = (1U << 30) - 1U;
-constexpr std::uint64_t any_squares = ~std::uint64_t{0};
-/// Exponents are from -63 to 63, so that 2^-(a + b) is a normal float32.
-constexpr int largest_exponent = 63;
-
-/// 2^exponent, which is normal.
-inline float power_of_two(int exponent) {
-  const std::uint32_t bits = static_cast<std::uint32_t>(exponent + 127) << 23;
-  float power;
-  memcpy(&power, &bits, sizeof power);
-  return power;
-}
-
-/// The exponent of a row x and what it makes of it: X_i = rint(x_i · 2^e), ties to even.
-struct WholeRow {
-  int exponent = 0;
-  std::uint64_t squares = 0;  // Σ X_i^2
-  bool fits = true;           // or a number is NaN, infinite or above about 2^77
-
-  /// 2^-e; NaN if the row does not fit.
-  float step() const { return fits ? power_of_two(-exponent) : __builtin_nanf(""); }
-};
-
-/// rint(x · 2^e), which is at most 2^22. A product that is not exact is below 2^-126: rounded or
-/// flushed, it is 0 here.
-inline std::int32_t whole_number(float x, float power) {
-  // Adding 1.5 · 2^23 rounds to a whole number, which then is in the lowest bits.
-  const float shifted = x * power + 0x1.8p+23f;
-  std::int32_t bits;
-  memcpy(&bits, &shifted, sizeof bits);
-  return bits - 0x4B400000;
-}
+/// whole_number of each.
 inline IntegerRegister whole_numbers(FloatRegister x, FloatRegister power) {
   const FloatRegister shifted = x * power + broadcast_register(0x1.8p+23f);
   return reinterpret_cast<IntegerRegister>(shifted) - 0x4B400000;
@@ -109,13 +73,8 @@ inline std::uint64_t whole_squares(const float* x, std::size_t size, int exponen
 inline WholeRow whole_row(const float* x, std::size_t size, std::uint64_t most_squares) {
   const std::int32_t largest = largest_magnitude(x, size);
   if (largest >= 0x7F800000) return {0, 0, false};
-  // 2^k <= |x| < 2^(k+1). A subnormal number has another exponent, too small to matter.
-  const int k = (largest >> 23) - 127;
-  int exponent = 14 - k < largest_exponent ? 14 - k : largest_exponent;
+  int exponent = exponent_of_largest(largest);
   if (exponent < -largest_exponent) return {0, 0, false};
-  float magnitude;
-  memcpy(&magnitude, &largest, sizeof magnitude);
-  if (whole_number(magnitude, power_of_two(exponent)) > largest_whole) --exponent;
   std::uint64_t squares = whole_squares(x, size, exponent);
   if (squares > most_squares) {
     // Dividing by 2^d and rounding again moves each number by at most 3/4: what the norm says is

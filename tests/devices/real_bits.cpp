@@ -1,11 +1,13 @@
 // Section "bits": at the size of a real model, that forms which change no bit change none: graphs,
 // joined layers and launches; a row alone and in a batch; rows that share pages, together and
-// alone; pages of 8 bits in both; a product in chunks and by four warps, however its results end.
+// alone; pages of 8 bits and `integer` in the same ways; a product in chunks and by four warps,
+// however its results end.
 #include <bit>
 #include <map>
 
 #include "base/sha256.hpp"
 #include "gpu/device/device_system.hpp"
+#include "gpu/llm/transformer/kernels/cuda/integer_kernels.hpp"
 #include "gpu/llm/transformer/kernels/cuda/warpgroup_plan.hpp"
 #include "gpu/llm/transformer/model_shapes.hpp"
 #include "gpu/llm/transformer/weights/filled_tensors.hpp"
@@ -82,9 +84,11 @@ std::vector<TokenId> prompt_of(std::uint32_t record, std::size_t length, std::si
   return tokens;
 }
 
-/// Whole steps of a model of such kernels, in every form.
+/// Whole steps of a model of such kernels, in every one of these forms.
+template <class CudaForm>
 void compare_steps(Comparisons& all, const std::string& name, const ModelShape& shape,
-                   const CudaKernels& kernels, std::size_t length, std::size_t forks) {
+                   const CudaForm& kernels, std::span<const StepForm> forms, std::size_t length,
+                   std::size_t forks) {
   const auto model = filled_qwen3(shape.config, 3, kernels);
   Caches caches;
   DeviceMemory<float> logits;
@@ -100,8 +104,8 @@ void compare_steps(Comparisons& all, const std::string& name, const ModelShape& 
   model->next_logits(passes, logits);
   const std::vector<std::uint32_t> every{0, 1, 2, 3, 4, 5, 6, 7};
   const Tokens expected = drawn(*model, caches, every);
-  for (const auto& [form, form_name] :
-       {std::pair{StepForm::joined, "joined"}, std::pair{StepForm::launches, "launch by launch"}}) {
+  for (const StepForm form : forms) {
+    const char* const form_name = form == StepForm::joined ? "joined" : "launch by launch";
     for (const std::size_t rows : {1U, 4U, 8U}) {
       Tokens found;
       with_form(kernels, form, [&] {
@@ -211,10 +215,16 @@ Finding bits_at_real_size() {
     constexpr std::size_t batches[] = {40};
     compare_products(all, shape, kernels, batches);
   }
-  compare_steps(all, std::string(shape.name), shape, kernels, length, on_device ? 64 : 8);
+  const std::size_t forks = on_device ? 64 : 8;
+  constexpr StepForm forms[] = {StepForm::joined, StepForm::launches};
+  compare_steps(all, std::string(shape.name), shape, kernels, forms, length, forks);
   const CudaKernels eight_bits(9, std::nullopt, StepForm::graph, own_arithmetic_of_8_bit_pages());
-  compare_steps(all, std::string(shape.name) + ", pages of 8 bits", shape, eight_bits, length,
-                on_device ? 64 : 8);
+  compare_steps(all, std::string(shape.name) + ", pages of 8 bits", shape, eight_bits, forms,
+                length, forks);
+  // A smaller one: no device has said how fast these simple kernels are.
+  const ModelShape& simple = *find_model_shape(on_device ? "qwen3-4b" : "tiny");
+  compare_steps(all, std::string(simple.name) + ", integer", simple, CudaIntegerKernels(9),
+                std::span(forms).last(1), length / 2, 8);
   return all.finding();
 }
 

@@ -3,6 +3,7 @@
 #include "gpu/core/lottery/rows/row_lottery.hpp"
 #include "gpu/device/device_system.hpp"
 #include "gpu/llm/transformer/kernels/cuda/cuda_kernels.hpp"
+#include "gpu/llm/transformer/kernels/cuda/integer_kernels.hpp"
 #include "gpu/llm/transformer/random_transformer.hpp"
 #include "tests/devices/logits.hpp"
 #include "tests/devices/own_arithmetic.hpp"
@@ -161,13 +162,14 @@ Finding short_run() {
   run_model(*recurrent::model(graphs), 67, 2);
   run_many_rows(graphs);
   run_quantised(graphs);
+  const CudaIntegerKernels integer(6);
+  run_model(*random_qwen3(short_config(), 3, integer), 20, 9);
 
   Finding finding;
   finding.verdict = draws_well ? Finding::Verdict::holds : Finding::Verdict::fails;
   finding.words =
-      "3 rows drawn and scored; models of float32 and tensor cores, with layers joined, 40 "
-      "records, "
-      "136 tokens, pages of 8 bits, quantised weights and recurrent layers";
+      "3 rows drawn and scored; models of float32, integer and tensor cores, with layers joined, "
+      "40 records, 136 tokens, pages of 8 bits, quantised weights and recurrent layers";
   return finding;
 }
 

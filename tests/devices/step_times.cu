@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "gpu/llm/transformer/kernels/cuda/cuda_device.cuh"
+#include "gpu/llm/transformer/kernels/cuda/integer_device.cuh"
 #if !defined(TEMPERA_DEVICE_CUDA)
 #include "lab/ptx/named_kernels.hpp"
 #endif
@@ -279,8 +280,9 @@ const CudaKernels& measured_kernels() {
   return on_fibers;
 }
 
-void with_form(const CudaKernels& kernels, StepForm form, const std::function<void()>& work) {
-  simt::Stream& stream = kernels.device().stream;
+namespace {
+
+void with_form(simt::Stream& stream, StepForm form, const std::function<void()>& work) {
   struct Restore {
     simt::Stream& stream;
     bool graphs, joined;
@@ -292,6 +294,17 @@ void with_form(const CudaKernels& kernels, StepForm form, const std::function<vo
   stream.graphs = form != StepForm::launches;
   stream.joined = form == StepForm::joined;
   work();
+}
+
+}  // namespace
+
+void with_form(const CudaKernels& kernels, StepForm form, const std::function<void()>& work) {
+  with_form(kernels.device().stream, form, work);
+}
+
+void with_form(const CudaIntegerKernels& kernels, StepForm form,
+               const std::function<void()>& work) {
+  with_form(kernels.device().stream, form, work);
 }
 
 bool with_joined_layers(const CudaKernels& kernels, const std::function<void()>& work) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "gpu/llm/transformer/kernels/cuda/cuda_kernels.hpp"
+#include "gpu/llm/transformer/kernels/cuda/integer_kernels.hpp"
 
 namespace tempera::gpu {
 
@@ -44,6 +45,8 @@ const CudaKernels& measured_kernels();
 
 /// Calls work() while the steps of these are in this form.
 void with_form(const CudaKernels& kernels, StepForm form, const std::function<void()>& work);
+/// The same; these have no joined layers.
+void with_form(const CudaIntegerKernels& kernels, StepForm form, const std::function<void()>& work);
 
 /// Calls work() while the layers of a dense decoder are one kernel, in steps that it can take.
 /// False, and no call, in a build for the host.

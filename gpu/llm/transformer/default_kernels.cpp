@@ -2,6 +2,7 @@
 
 #if defined(TEMPERA_DEVICE_CUDA)
 #include "gpu/llm/transformer/kernels/cuda/cuda_kernels.hpp"
+#include "gpu/llm/transformer/kernels/cuda/integer_kernels.hpp"
 #include "gpu/llm/transformer/kernels/thrust/thrust_kernels.hpp"
 #else
 #include "gpu/llm/transformer/kernels/host/host_kernels.hpp"
@@ -20,6 +21,7 @@ std::shared_ptr<const Kernels> shared(const Kernels& kernels) {
 std::shared_ptr<const Kernels> make_default_kernels(Arithmetic arithmetic) {
 #if defined(TEMPERA_DEVICE_CUDA)
   if (arithmetic == Arithmetic::float32) return shared(thrust_kernels());
+  if (arithmetic == Arithmetic::integer) return std::make_shared<const CudaIntegerKernels>();
   return std::make_shared<const CudaKernels>(1, std::nullopt, StepForm::graph, arithmetic);
 #else
   return shared(host_kernels(chosen_instruction_set(), arithmetic));

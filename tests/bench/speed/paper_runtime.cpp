@@ -4,6 +4,7 @@
 
 #include "gpu/device/planted_fault.hpp"
 #include "gpu/llm/transformer/kernels/cuda/cuda_kernels.hpp"
+#include "gpu/llm/transformer/kernels/cuda/integer_kernels.hpp"
 #include "tests/gpu/llm/transformer/architectures/model_folder.hpp"
 
 using namespace tempera;
@@ -215,6 +216,9 @@ TEST_CASE("the table measures steps that are graphs, as sample's are, and nothin
   const CudaKernels graphs(3);
   const auto sound = filled_qwen3(tiny.config, 1, graphs);
   CHECK(measure_runtime(*sound, row, settings, 1, 0.0).graph_replays > 0);
+  const CudaIntegerKernels integer(3);
+  const auto whole = filled_qwen3(tiny.config, 1, integer);
+  CHECK(measure_runtime(*whole, row, settings, 1, 0.0).graph_replays > 0);
   // Planted: kernel by kernel.
   const CudaKernels launches(3, std::nullopt, StepForm::launches);
   const auto slow = filled_qwen3(tiny.config, 1, launches);

@@ -37,7 +37,7 @@ function(tempera_ptx_kernels library target)
   set(addresses)
   # Files of about as many instructions each, so that they compile side by side.
   set(rows queue_draw:1 cuda_kernels:1 recurrence:1 token_step:1 attention_launch:3 product_launch:8
-    dense_layers_launch:2 tensor_core_check:1)
+    dense_layers_launch:2 tensor_core_check:1 integer_kernels:1)
   if(target STREQUAL "sm_90")
     list(APPEND rows warpgroup_product_launch:5)
   endif()

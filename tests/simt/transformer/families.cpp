@@ -8,6 +8,7 @@
 #include "gpu/llm/transformer/architectures/phi3.hpp"
 #include "gpu/llm/transformer/architectures/qwen2.hpp"
 #include "gpu/llm/transformer/kernels/cuda/cuda_kernels.hpp"
+#include "gpu/llm/transformer/kernels/cuda/integer_kernels.hpp"
 #include "gpu/llm/transformer/transformer.hpp"
 #include "tests/catch.hpp"
 #include "tests/gpu/llm/transformer/default_kernels.hpp"
@@ -58,16 +59,20 @@ std::vector<std::uint32_t> bits_of_steps(const DecoderConfig& config, const Kern
 }
 
 template <class Model>
-std::vector<std::uint32_t> require_same_bits(bool tied,
-                                             Arithmetic arithmetic = Arithmetic::tensor_core) {
+std::vector<std::uint32_t> require_same_bits(bool tied, const Kernels& on_fibers) {
   INFO(Model::model_type);
   const auto config = config_of(tied);
-  const CudaKernels on_fibers(5, std::nullopt, StepForm::graph, arithmetic);
-  const auto host = bits_of_steps<Model>(config, default_kernels(arithmetic));
+  const auto host = bits_of_steps<Model>(config, default_kernels(on_fibers.arithmetic()));
   const auto fibers = bits_of_steps<Model>(config, on_fibers);
   REQUIRE(host.size() == 3 * config.vocab_size);
   REQUIRE((fibers == host));
   return fibers;
+}
+
+template <class Model>
+std::vector<std::uint32_t> require_same_bits(bool tied,
+                                             Arithmetic arithmetic = Arithmetic::tensor_core) {
+  return require_same_bits<Model>(tied, CudaKernels(5, std::nullopt, StepForm::graph, arithmetic));
 }
 
 }  // namespace
@@ -88,6 +93,13 @@ TEST_CASE("a step with pages of 8 bits has the same bits on fibers and on the ho
 TEST_CASE("a step of Ampere's tensor cores has the same bits on fibers and on the host") {
   const auto of_ampere = require_same_bits<Qwen2>(false, Arithmetic::tensor_core_ampere);
   CHECK((of_ampere != require_same_bits<Qwen2>(false)));
+}
+
+TEST_CASE("a step of integer has the same bits on fibers and on the host, whatever the family") {
+  const CudaIntegerKernels on_fibers(5);
+  require_same_bits<Llama>(true, on_fibers);
+  require_same_bits<Qwen2>(false, on_fibers);
+  require_same_bits<Phi3>(false, on_fibers);
 }
 
 }  // namespace tempera::gpu

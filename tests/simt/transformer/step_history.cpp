@@ -57,7 +57,7 @@ StepHistory::StepHistory(const gpu::Kernels& kernels, unsigned seed, StepLayers 
     : random_(seed),
       device_{step_model(kernels, layers),
               gpu::make_cuda_row_lottery({.blocks = 3, .thread_order = seed})},
-      host_{step_model(gpu::default_kernels(gpu::Arithmetic::tensor_core), layers),
+      host_{step_model(gpu::default_kernels(kernels.arithmetic()), layers),
             gpu::make_host_row_lottery()} {
   // Two prompts, one of them across a split of 256 positions, or the second checkpoint of a state.
   for (const std::size_t length : {19U, layers == StepLayers::attending ? 250U : 126U}) {

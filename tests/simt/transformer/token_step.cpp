@@ -6,6 +6,7 @@
 #include "gpu/device/device_system.hpp"
 #include "gpu/device/planted_fault.hpp"
 #include "gpu/llm/transformer/kernels/cuda/cuda_device.cuh"
+#include "gpu/llm/transformer/kernels/cuda/integer_device.cuh"
 #include "gpu/llm/transformer/random_transformer.hpp"
 #include "tests/catch.hpp"
 #include "tests/gpu/llm/transformer/default_kernels.hpp"
@@ -51,6 +52,34 @@ TEST_CASE("steps launch by launch have the host's tokens and scores, and each ke
   REQUIRE(history.differences_of_a_decode_step() == 0);
   CHECK(watched == 2);
   CHECK(kernels.graph_replays() == 2);
+}
+
+TEST_CASE("steps of integer have the host's tokens and scores, forked, dropped, in any slot") {
+  for (const gpu::StepForm form : {gpu::StepForm::graph, gpu::StepForm::launches}) {
+    const gpu::CudaIntegerKernels kernels(3, form);
+    StepHistory history(kernels, 19);
+    for (const std::size_t rows : {1U, 3U, 9U, 2U, 33U, 6U}) {
+      INFO(kernels.name() << ", batch " << rows);
+      REQUIRE(history.differences_of_a_batch(rows) == 0);
+      REQUIRE(history.differences_of_a_decode_step() == 0);
+    }
+    REQUIRE(history.differences_of_long_forks() == 0);
+    CHECK(kernels.steps() > 12);
+    CHECK(kernels.graph_replays() == (form == gpu::StepForm::graph ? kernels.steps() : 0));
+    // A step has as many launches as CudaIntegerKernels says.
+    REQUIRE(history.differences_of_a_batch(4) == 0);
+    REQUIRE(history.differences_of_a_decode_step() == 0);
+    const std::uint64_t launches = kernels.device().stream.launches;
+    REQUIRE(history.differences_of_a_decode_step() == 0);
+    CHECK(kernels.device().stream.launches == launches + 13 + 8);
+  }
+}
+
+TEST_CASE("integer refuses a recurrent model on a GPU before a weight is read") {
+  const gpu::CudaIntegerKernels kernels(3);
+  CHECK_THROWS_WITH(step_model(kernels, StepLayers::recurrent),
+                    Catch::Contains("recurrent layers, which integer has on no GPU yet") &&
+                        Catch::Contains("--device host"));
 }
 
 TEST_CASE("steps of a recurrent model have the host's tokens and scores, forked, in any slot") {

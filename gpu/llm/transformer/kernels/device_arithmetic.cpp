@@ -26,7 +26,6 @@ std::string why_device_lacks(Arithmetic arithmetic,
     return "bfloat16-pairs is the order in which instructions of processors sum, and no form of it "
            "is for a GPU";
   }
-  if (arithmetic == Arithmetic::integer) return "integer has no form for a GPU yet";
   if (!takes_tensor_core_steps(arithmetic)) return {};
   const auto fast = fast_arithmetic(device);
   if (fast && takes_hopper_steps(arithmetic) == takes_hopper_steps(*fast)) return {};

@@ -18,7 +18,7 @@ std::optional<Arithmetic> fast_arithmetic(const std::optional<ComputeCapability>
 /// `tensor-core` is Hopper's step (docs/reference/arithmetic.md). A newer chip is taken to have it
 /// until its tensor cores are asked, which CudaKernels does before it uses them. And
 /// `tensor-core-ampere` that of Ampere and Ada, which sums fewer products at a time.
-/// `bfloat16-pairs` is the host's alone.
+/// `bfloat16-pairs` is the host's alone. `float32` and `integer` are everywhere.
 ///
 /// device: nothing if the device is the host, which computes every arithmetic.
 std::string why_device_lacks(Arithmetic arithmetic, const std::optional<ComputeCapability>& device);

@@ -7,6 +7,7 @@ namespace tempera::gpu {
 
 Kernels::~Kernels() = default;
 TokenStep::~TokenStep() = default;
+CountsSteps::~CountsSteps() = default;
 VariantKernels::~VariantKernels() = default;
 
 void Kernels::require_attention(const AttentionShape& /*shape*/,

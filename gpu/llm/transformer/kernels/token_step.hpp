@@ -68,4 +68,13 @@ class TokenStep {
                                        Copies copies, Copies state_copies) = 0;
 };
 
+/// Kernels that count their whole steps.
+class CountsSteps {
+ public:
+  virtual ~CountsSteps();
+  /// Whole steps so far, in either form, and how many of them were a graph.
+  virtual std::uint64_t steps() const = 0;
+  virtual std::uint64_t graph_replays() const = 0;
+};
+
 }  // namespace tempera::gpu

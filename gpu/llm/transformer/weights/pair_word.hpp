@@ -11,7 +11,7 @@
 namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
 
 /// Pairs of a row of `in` inputs; the last segment is filled up with zeros.
-constexpr std::size_t pairs_of(std::size_t in) {
+TEMPERA_HOST_DEVICE constexpr std::size_t pairs_of(std::size_t in) {
   return (in + pair_segment_inputs - 1) / pair_segment_inputs * segment_pairs;
 }
 

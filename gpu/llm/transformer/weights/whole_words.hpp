@@ -10,7 +10,7 @@ namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
 
 /// Inputs of a product, and weights, that share an exponent.
 constexpr std::size_t whole_segment = 512;
-constexpr std::size_t whole_segments(std::size_t in) {
+TEMPERA_HOST_DEVICE constexpr std::size_t whole_segments(std::size_t in) {
   return (in + whole_segment - 1) / whole_segment;
 }
 /// Pairs of a segment.
@@ -18,7 +18,7 @@ constexpr std::size_t whole_segment_pairs = whole_segment / pair_inputs;
 static_assert(whole_segment_pairs % segment_pairs == 0);
 
 /// Words of a block.
-constexpr std::size_t whole_block_words(std::size_t in) {
+TEMPERA_HOST_DEVICE constexpr std::size_t whole_block_words(std::size_t in) {
   return (whole_segments(in) + pairs_of(in)) * lanes;
 }
 
@@ -27,15 +27,15 @@ struct WholeWeights {
   const std::uint32_t* words;
   std::size_t in;
 
-  WholeWeights from(std::size_t output) const {
+  TEMPERA_HOST_DEVICE WholeWeights from(std::size_t output) const {
     return {words + output / lanes * whole_block_words(in), in};
   }
   /// 2^-e of 16 outputs in a segment.
-  const float* steps(std::size_t output, std::size_t segment) const {
+  TEMPERA_HOST_DEVICE const float* steps(std::size_t output, std::size_t segment) const {
     return reinterpret_cast<const float*>(from(output).words) + segment * lanes;
   }
   /// The pairs of 16 outputs from one on.
-  const std::uint32_t* pairs(std::size_t output, std::size_t pair) const {
+  TEMPERA_HOST_DEVICE const std::uint32_t* pairs(std::size_t output, std::size_t pair) const {
     return from(output).words + (whole_segments(in) + pair) * lanes;
   }
 };

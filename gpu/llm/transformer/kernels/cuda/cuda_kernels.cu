@@ -6,6 +6,7 @@
 #include "gpu/llm/transformer/kernels/cuda/attention_launch.hpp"
 #include "gpu/llm/transformer/kernels/cuda/cuda_device.cuh"
 #include "gpu/llm/transformer/kernels/cuda/dense_layers_launch.hpp"
+#include "gpu/llm/transformer/kernels/cuda/own_stream.cuh"
 #include "gpu/llm/transformer/kernels/cuda/rotary.cuh"
 #include "gpu/llm/transformer/kernels/cuda/rows.cuh"
 #include "gpu/llm/transformer/kernels/cuda/tensor_core_check.hpp"
@@ -16,30 +17,7 @@ namespace tempera::gpu {
 namespace {
 
 #if defined(__CUDACC__)
-ProductDevice this_device() {
-  int device = 0;
-  simt::require_success(cudaGetDevice(&device), "no CUDA device");
-  int multiprocessors = 0;
-  int shared_bytes = 0;
-  simt::require_success(
-      cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
-      "CUDA device");
-  simt::require_success(
-      cudaDeviceGetAttribute(&shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
-      "CUDA device");
-  return {as_unsigned(static_cast<std::size_t>(multiprocessors)),
-          static_cast<std::size_t>(shared_bytes)};
-}
-/// One of its own, since a graph cannot be captured on the default one. It and the default stream,
-/// on which Thrust copies, wait for each other.
-simt::Stream new_stream(std::uint64_t, Arithmetic) {
-  simt::Stream stream;
-  simt::require_success(cudaStreamCreate(&stream.stream), "a CUDA stream");
-  return stream;
-}
-void end_stream(simt::Stream& stream) {
-  if (stream.stream != nullptr) cudaStreamDestroy(stream.stream);
-}
+void set_steps(simt::Stream& /*stream*/, Arithmetic /*arithmetic*/) {}
 /// Whether wgmma is there, and has shown the bits of mma.sync here.
 bool warpgroups_can_be_used(simt::Stream& stream) {
   return has_warpgroup_steps() && warpgroups_have_equal_bits(stream);
@@ -48,14 +26,10 @@ constexpr const char* graph_name = "cuda";
 constexpr const char* joined_name = "cuda, joined layers";
 constexpr const char* launches_name = "cuda, launch by launch";
 #else
-/// A small Hopper: fewer blocks than it has would only leave more of the fibers idle.
-ProductDevice this_device() { return {3, 227 * 1024}; }
-simt::Stream new_stream(std::uint64_t seed, Arithmetic arithmetic) {
-  simt::Stream stream{.seed = seed};
+/// Fibers take the steps of either chip.
+void set_steps(simt::Stream& stream, Arithmetic arithmetic) {
   stream.takes_ampere_steps = takes_ampere_steps(arithmetic) != planted_fault().tensor_core_differs;
-  return stream;
 }
-void end_stream(simt::Stream&) {}
 bool warpgroups_can_be_used(simt::Stream&) { return true; }  // tests hold them against the contract
 constexpr const char* graph_name = "cuda on fibers";
 constexpr const char* joined_name = "cuda on fibers, joined layers";
@@ -103,7 +77,8 @@ CudaKernels::CudaKernels(std::uint64_t seed, std::optional<std::size_t> shared_b
   ProductDevice& limits = device_->limits;
   limits = this_device();
   limits.shared_bytes = std::min(limits.shared_bytes, shared_bytes.value_or(limits.shared_bytes));
-  device_->stream = new_stream(seed, arithmetic);
+  device_->stream = new_stream(seed);
+  set_steps(device_->stream, arithmetic);
   require_own_steps(device_->stream, arithmetic);
   limits.warpgroups = takes_hopper_steps(arithmetic) && warpgroups_can_be_used(device_->stream);
   device_->stream.launches = 0;  // those before were no work of a model
@@ -281,11 +256,16 @@ void CudaKernels::multiply_head(const MatrixView& head, const ProductInputs& inp
 
 void CudaKernels::copy_pages(const std::uint32_t* sources, const std::uint32_t* targets,
                              std::size_t copies, const PageMemory& memory) const {
+  queue_page_copies(device_->stream, sources, targets, copies, memory);
+}
+
+void queue_page_copies(simt::Stream& stream, const std::uint32_t* sources,
+                       const std::uint32_t* targets, std::size_t copies, const PageMemory& memory) {
   constexpr std::size_t block_bytes = 4 * row_threads * sizeof(simt::Vector16);
   simt::launch({.blocks = {as_unsigned((memory.layout.bytes() + block_bytes - 1) / block_bytes),
                            as_unsigned(copies)},
                 .threads = row_threads},
-               device_->stream, copy_whole_pages, sources, targets, memory);
+               stream, copy_whole_pages, sources, targets, memory);
 }
 
 }  // namespace tempera::gpu

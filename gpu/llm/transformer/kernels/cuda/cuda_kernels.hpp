@@ -16,7 +16,7 @@ namespace tempera::gpu {
 /// At most 8 kernels a layer, 7 in a step of decoding and 5 in one of at most 8 rows, 6 a step
 /// besides, and one for each product whose segments a second kernel adds, on one stream; nothing
 /// waits for the host. It owns its scratch memory, so that one transformer at a time may use it.
-class CudaKernels final : public Kernels {
+class CudaKernels final : public Kernels, public CountsSteps {
  public:
   /// @param seed of the order of threads and blocks, on fibers; a device has its own
   /// @param shared_bytes shared memory of a block, if that is less than the device gives (on
@@ -35,9 +35,8 @@ class CudaKernels final : public Kernels {
 
   /// Kernels launched so far.
   std::uint64_t launches() const;
-  /// Whole steps so far, in either form, and how many of them were a graph.
-  std::uint64_t steps() const;
-  std::uint64_t graph_replays() const;
+  std::uint64_t steps() const override;
+  std::uint64_t graph_replays() const override;
   /// Whether products may go by steps that four warps take together (wgmma): the device has them,
   /// and they have shown the bits of mma.sync when this was made.
   bool takes_warpgroup_steps() const;

@@ -1,9 +1,14 @@
 #include "gpu/llm/transformer/kernels/cuda/cuda_device.cuh"
+#include "gpu/llm/transformer/kernels/cuda/integer_device.cuh"
 #include "gpu/llm/transformer/kernels/cuda/token_step.cuh"
 
 namespace tempera::gpu {
 
 std::unique_ptr<TokenStep> CudaKernels::make_token_step() const {
+  return std::make_unique<CudaTokenStep>(device_->stream, device_->limits.multiprocessors);
+}
+
+std::unique_ptr<TokenStep> CudaIntegerKernels::make_token_step() const {
   return std::make_unique<CudaTokenStep>(device_->stream, device_->limits.multiprocessors);
 }
 
