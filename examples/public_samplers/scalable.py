@@ -54,7 +54,7 @@ class TokensAsCache(torch.nn.Module):
                 return [0.0] * self._bos
             if token in self._model.terminal:  # it is said again, for ever
                 return [0.0 if v == token else -math.inf for v in range(self._bos)]
-        # What follows the horizon is computed by their rollouts and used by nothing.
+        # Their rollouts compute a row past the horizon too, and use it for nothing.
         return self._model.logits(prefix) if len(prefix) < self._horizon else [0.0] * self._bos
 
 

@@ -21,8 +21,8 @@ struct Event {
   bool proposed = false;    ///< false if r > τ(x): the proposal is x itself
   bool accepted = false;
   bool changed = false;  ///< of a local move or swap: accepted, and other records than before
-  /// Of a local move or swap, what is compared with log 1; of a look at the particles' weights, the
-  /// log of their mean since they were last resampled.
+  /// A local move or swap compares it with log 1. A look at the particles' weights has the log of
+  /// their mean here, since they were last resampled.
   double log_ratio = 0.0;
   /// Whether a local move's rejection was certain before its proposal was complete: then log_ratio
   /// is an upper bound of the ratio.

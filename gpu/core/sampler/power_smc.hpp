@@ -23,7 +23,7 @@ struct PowerSmcRules {
   }
 };
 
-/// Of all particles, since they were last resampled.
+/// The log weight of each particle since they were last resampled.
 template <class Rules>
 std::vector<double> log_weights_of(const Progress& progress) {
   std::vector<double> log_weights;

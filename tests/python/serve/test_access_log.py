@@ -119,7 +119,8 @@ def test_a_client_that_leaves_has_a_line(logged):
     connection.request("POST", "/v1/completions", json.dumps({**BODY, "tempera": {"powers": [1, 2, 4], "block": 1, "rounds": 20000}}),
                        {"Authorization": "Bearer key-of-ada"})
     metrics = {"Authorization": "Bearer key-of-bob"}
-    wait_until(lambda: "tempera_choices_under_way 1\n" in server.ask("/metrics", headers=metrics)[1])
+    # A token is drawn after the log has been told of the prompt's.
+    wait_until(lambda: "tempera_decode_tokens_total 0\n" not in server.ask("/metrics", headers=metrics)[1])
     connection.close()
     def left():
         return [line for line in map(json.loads, file.read_text().splitlines()) if line["left"]]
