@@ -6,8 +6,8 @@
 namespace tempera {
 namespace {
 
-/// empty_json() of either kind of JSON. A value inside is destroyed when it holds nothing itself, for
-/// which the library allocates nothing.
+/// empty_json() of either kind of JSON. A value inside is destroyed when it holds nothing itself,
+/// for which the library allocates nothing.
 template <class Json>
 void take_all_from(Json& value) noexcept {
   if (auto* array = value.template get_ptr<typename Json::array_t*>()) {

@@ -212,8 +212,8 @@ TEST_CASE("layer_types names each layer once, whatever the family", "[config]") 
   for (const auto& folder : std::filesystem::directory_iterator(architecture_fixtures)) {
     if (!folder.is_directory()) continue;
     const std::string fixture = folder.path().filename();
-    const auto written = nlohmann::json::parse(
-        read_bytes(architecture_fixtures / fixture / "config.json"));
+    const auto written =
+        nlohmann::json::parse(read_bytes(architecture_fixtures / fixture / "config.json"));
     const std::size_t layers = written.at("num_hidden_layers").get<std::size_t>();
     for (const std::size_t types : {std::size_t{0}, layers - 1, layers + 1}) {
       INFO(fixture << ": " << types << " types for " << layers << " layers");
