@@ -61,13 +61,14 @@ std::string field_in(std::string_view message) {
   // What JsonObject says of a body: 'body: key "a"["b"] is …' and 'body, "a"[2], …'.
   for (const std::string_view begin : {"body: key ", "body: the number at ", "body, "})
     if (message.starts_with(begin)) return dotted(message.substr(begin.size()));
-  // A line of a batch: 'line 3: key "a"["b"] is …' and 'line 3, a: …'.
+  // A line of a batch: 'line 3: key "a"["b"] is …', 'line 3, a: …' and 'line 3, "a"["b"], …'.
   if (message.starts_with("line ")) {
     message.remove_prefix(std::min(message.find_first_of(":,"), message.size()));
     if (constexpr std::string_view key = ": key "; message.starts_with(key))
       return dotted(message.substr(key.size()));
     if (!message.starts_with(", ")) return {};
     message.remove_prefix(2);
+    if (message.starts_with('"')) return dotted(message);
   }
   const auto end = message.find_first_of(":,");
   if (end == std::string_view::npos) return {};

@@ -122,6 +122,7 @@ def test_lists_and_deletions(kept):
     (["", json.dumps(line(1)), "", json.dumps(line(1))], "line 4"),
     (["", "", {**line(1), "method": "GET"}], "line 3, method"),
     (["", {**line(1), "url": "/v1/models"}], "line 2, url"),
+    (["", {**line(1), "body": []}], 'line 2, "body"'),
     ([{"custom_id": "a", "method": "GET", "url": "/v1/completions", "body": {}}], "GET"),
     ([{"custom_id": "a", "method": "POST", "url": "/v1/models", "body": {}}], "/v1/completions"),
     ([line(1), line(1)], "twice"),
@@ -131,7 +132,9 @@ def test_an_input_that_is_none_fails_as_a_whole(kept, lines, words):
     error = batch["errors"]["data"][0]
     assert batch["status"] == "failed" and words in error["message"]
     if words.startswith("line "):
-        assert error["line"] == int(words.split(",")[0].split()[1])
+        place, _, field = words.partition(", ")
+        assert error["line"] == int(place.split()[1])
+        assert not field or error["param"] == field.strip('"')
 
 
 def test_the_numbers_of_answers_are_those_of_the_file(kept):
