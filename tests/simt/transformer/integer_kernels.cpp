@@ -151,6 +151,39 @@ TEST_CASE("a warp makes of every kind of row the whole numbers that the host mak
   }
 }
 
+TEST_CASE("an embedding comes out as it is stored, in either type", "[integer]") {
+  const CudaIntegerKernels fibers(3);
+  const std::vector<std::uint32_t> tokens{49, 0, 7, 33, 7};
+  for (const std::size_t size : {1U, 40U, 300U}) {
+    // Numbers that bfloat16 has too.
+    Floats weights(50 * size);
+    std::vector<std::uint16_t> halves;
+    for (std::size_t i = 0; i < weights.size(); ++i) {
+      weights[i] = static_cast<float>(i % 251) - 125.0F;
+      halves.push_back(to_bfloat16(weights[i]));
+    }
+    Floats expected;
+    for (const std::uint32_t token : tokens)
+      expected.insert(expected.end(), weights.begin() + static_cast<std::ptrdiff_t>(token * size),
+                      weights.begin() + static_cast<std::ptrdiff_t>((token + 1) * size));
+    for (const bool is_half : {false, true}) {
+      const StoredTensor tensor{"w",
+                                is_half ? "BF16" : "F32",
+                                {50, size},
+                                is_half ? std::as_bytes(std::span<const std::uint16_t>(halves))
+                                        : std::as_bytes(std::span<const float>(weights)),
+                                "f"};
+      const StoredTensor* const pointer = &tensor;
+      const PackedMatrix matrix = pack_matrices({&pointer, 1}, Arithmetic::float32);
+      Floats states(tokens.size() * size);
+      fibers.embed(matrix.view(), {tokens.size(), 0, tokens.data(), nullptr, nullptr, nullptr},
+                   states.data());
+      CAPTURE(size, is_half);
+      CHECK(same(states, expected));
+    }
+  }
+}
+
 TEST_CASE("rows are normalised as the host does it, into memory and into pages", "[integer]") {
   RowKinds kinds(2);
   const CudaIntegerKernels fibers(3);
