@@ -81,7 +81,7 @@ class Exchange {
   /// Tells what the answer has taken so far, for the server's own records, before its last part.
   virtual void tell(const AnswerFacts& /*facts*/) {}
   /// Tells what the model has read, for the same records.
-  virtual void tell_prompts(std::vector<std::string> /*prompts*/) {}
+  virtual void tell_prompts(std::vector<std::string>&& /*prompts*/) {}
   /// The first text that was drawn is about to be written.
   virtual void tell_first_text() {}
 

@@ -149,7 +149,7 @@ class Answer final : public Exchange, public std::enable_shared_from_this<Answer
   void tell(const AnswerFacts& facts) override {
     post([facts](Answer& self) { self.facts_ = facts; });
   }
-  void tell_prompts(std::vector<std::string> prompts) override {
+  void tell_prompts(std::vector<std::string>&& prompts) override {
     post([prompts = std::move(prompts)](Answer& self) mutable {
       self.prompts_ = std::move(prompts);
     });

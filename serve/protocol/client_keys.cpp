@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t most_keys = 1024;  // each request is compared with all of them
 constexpr std::size_t longest_name = 64;
 /// A header of this server has room for it, and for a KiB of the request's other fields.
-constexpr std::size_t longest_key = HttpLimits{}.header_bytes - 1024;
+const std::size_t longest_key = HttpLimits().header_bytes - 1024;
 constexpr std::size_t most_of_a_limit = 1'000'000'000;
 constexpr std::string_view of_digests = "sha256:";
 const char* const how_to_write_a_key =
