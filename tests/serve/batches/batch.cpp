@@ -68,6 +68,48 @@ TEST_CASE("each error of a batch's input names its line, blank ones counted, up 
   });
 }
 
+TEST_CASE("a page has what follows an entry, up to its limit, and says whether more follows",
+          "[serve]") {
+  const test::TemporaryFolder folder;
+  const auto model = gpu::OpenedModel::open(TEMPERA_SOURCE_DIR "/toy_models/worked_sum");
+  const Identity identity{"sums", "", "sums"};
+  Counters counters;
+  const GenerationLimits limits;
+  Batches batches(folder / "kept",
+                  {model, identity, counters, limits, [](std::string text) { return text; }, ""},
+                  {1, 1}, Disk::owners());
+  for (std::size_t files = 0; files <= 4; ++files) {
+    if (files > 0)
+      batches.files().put({.id = "file-" + std::to_string(files),
+                           .filename = "in.jsonl",
+                           .purpose = "batch",
+                           .created = static_cast<std::int64_t>(files)},
+                          line_of("a") + "\n");
+    // The newest first: files, files - 1, ..., 1.
+    for (std::size_t begin = 0; begin <= files; ++begin)
+      for (std::size_t limit = 0; limit <= files + 1; ++limit) {
+        CAPTURE(files, begin, limit);
+        HttpRequest request;
+        request.method = "GET";
+        request.path = "/v1/files";
+        // A limit of 0 stands for none.
+        if (limit > 0) request.query = "limit=" + std::to_string(limit);
+        if (begin > 0)
+          request.query +=
+              (limit > 0 ? "&after=file-" : "after=file-") + std::to_string(files + 1 - begin);
+        const json page = json::parse(answer_batch_request(batches, request)->body);
+        std::vector<std::string> ids;
+        for (std::size_t i = begin; i < files && (limit == 0 || ids.size() < limit); ++i)
+          ids.push_back("file-" + std::to_string(files - i));
+        REQUIRE(page["data"].size() == ids.size());
+        for (std::size_t i = 0; i < ids.size(); ++i) CHECK(page["data"][i]["id"] == ids[i]);
+        CHECK(page["first_id"] == (ids.empty() ? json() : json(ids.front())));
+        CHECK(page["last_id"] == (ids.empty() ? json() : json(ids.back())));
+        CHECK(page["has_more"] == (begin + ids.size() < files));
+      }
+  }
+}
+
 TEST_CASE("a batch has 50,000 lines at most", "[serve]") {
   const std::string most = many_lines(50'000);
   CHECK(errors_in(most, completions).empty());

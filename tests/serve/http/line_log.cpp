@@ -30,7 +30,11 @@ std::string bytes_of(const std::string& file) {
 
 template <class Condition>
 void wait_for(const Condition& condition) {
-  while (!condition()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(10);
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > end) FAIL("it has not come about within ten minutes");
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
 }
 
 std::string line_of(int number) { return "line " + std::to_string(number); }
@@ -113,6 +117,31 @@ TEST_CASE("lines wait for a full disk, whole and in order; what does not fit is 
   CHECK(text == lines_from_to(1, lines));
   log.write("the next");
   wait_for([&] { return bytes_of(file).ends_with("\nthe next\n"); });
+}
+
+TEST_CASE("as many bytes of lines wait as may, the last of them too, and not one more", "[serve]") {
+  const TemporaryFolder folder;
+  for (std::size_t most = 1; most <= 24; ++most) {
+    CAPTURE(most);
+    const std::string file = (folder / std::to_string(most)).string();
+    std::string kept;
+    std::uint64_t lost = 0;
+    {
+      LineLog log(file, most);
+      const SmallDisk full(0);
+      for (const std::size_t size : {7U, 3U, 0U, 9U, 2U, 5U, 0U, 1U, 4U}) {
+        const std::string line(size, 'x');
+        log.write(line);
+        if (kept.size() + size + 1 <= most)
+          kept += line + "\n";
+        else
+          ++lost;
+        CHECK(log.lost() == lost);
+      }
+    }
+    // The disk had room again before the log ended.
+    CHECK(bytes_of(file) == kept);
+  }
 }
 
 TEST_CASE("a line that the old file has a part of is whole in the new one", "[serve]") {

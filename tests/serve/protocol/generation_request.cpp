@@ -1,5 +1,6 @@
 #include "serve/protocol/generation_request.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -8,6 +9,8 @@
 
 #include "base/error.hpp"
 #include "serve/protocol/error_body.hpp"
+#include "serve/protocol/neutral_fields.hpp"
+#include "settings/field_json.hpp"
 #include "tests/catch.hpp"
 
 namespace tempera::serve::generation_request_test {
@@ -184,6 +187,24 @@ TEST_CASE("a temperature is taken beside what says nothing of the sampler, and n
     for (const double temperature : {0.0, 0.5, 2.0})
       CHECK_THROWS_AS(wish_of({{"temperature", temperature}, {"tempera", tempera}}), BadInput);
   }
+}
+
+TEST_CASE("every key of tempera that is no setting of a sampler leaves the temperature alone",
+          "[serve]") {
+  const json values{{"seed", 5},        {"thinking", true}, {"round_events", true}, {"audit", true},
+                    {"estimate", true}, {"log_z", true},    {"digest", true}};
+  const auto settings = gpu::body_keys();
+  std::size_t others = 0;
+  for (const std::string_view each : tempera_keys()) {
+    if (std::find(settings.begin(), settings.end(), each) != settings.end()) continue;
+    const std::string key(each);
+    CAPTURE(key);
+    REQUIRE(values.contains(key));
+    CHECK(wish_of({{"temperature", 0.5}, {"tempera", {{key, values[key]}}}}).sampler.temperature ==
+          0.5);
+    ++others;
+  }
+  CHECK(others == values.size());
 }
 
 TEST_CASE("-1 asks for a fresh seed, and every number of 64 bits is one", "[serve]") {
