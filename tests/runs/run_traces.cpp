@@ -13,7 +13,7 @@ using nlohmann::json;
 
 SamplingSettings traced_settings() {
   SamplingSettings settings = small_settings();
-  settings.prompts = {{"a,\"b\"", {7, 8, 9}}, {"c", {4}}};
+  settings.prompts = {{"a,\"b\"", {7, 8, 9}}, {"c\rd", {4}}};
   settings.powers = {1.0, 2.0, 3.5};
   settings.rounds = {3, 5};
   settings.sweeps = {2};
@@ -36,7 +36,7 @@ std::vector<std::vector<std::string>> rows_of(const std::string& csv) {
       in_quotes = !in_quotes;
     } else if (!in_quotes && c == ',') {
       row.emplace_back();
-    } else if (!in_quotes && c == '\n') {
+    } else if (!in_quotes && (c == '\n' || c == '\r')) {
       rows.push_back(std::move(row));
       row = {""};
     } else {
@@ -171,10 +171,10 @@ TEST_CASE("a folder that is none, and events that are none, are refused by file 
   refuse(R"({"id":"z","kind":"round"})"
          "\n",
          "is of another run");
-  refuse(R"({"id":"c","kind":"swap","rung":3,"accepted":true})"
+  refuse(R"({"id":"c\rd","kind":"swap","rung":3,"accepted":true})"
          "\n",
          "is of another run");
-  refuse(R"({"id":"c","sample":0,"kind":"round","stage":1,"round":1,"replicas":[1,2,3],)"
+  refuse(R"({"id":"c\rd","sample":0,"kind":"round","stage":1,"round":1,"replicas":[1,2,3],)"
          R"("lengths":[1,1,1],"log_p0":[-1,-1e308,1e308]})"
          "\n",
          "has a log p0 that no record has");

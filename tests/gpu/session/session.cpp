@@ -562,6 +562,13 @@ TEST_CASE("what cannot be asked is refused at once", "[session]") {
   refused([](SampleRequest& r) { r.prompt.assign(10, 1); }, {"cache memory", "the request"});
   CHECK_FALSE(session.step());
   CHECK(heard.calls == 0);
+  // The last samples that have addresses are drawn.
+  asked.samples = 2;
+  asked.first_sample = addressable_samples - 2;
+  session.submit(asked, heard);
+  finish(session);
+  CHECK(heard.samples.size() == 2);
+  for (const auto& [key, sample] : heard.samples) CHECK(sample.answers.size() == 1);
 }
 
 TEST_CASE("a request of one sample goes on where it was saved, to the same bits", "[session]") {

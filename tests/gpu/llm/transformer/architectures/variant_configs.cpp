@@ -120,6 +120,12 @@ TEST_CASE("of a Gemma 3 that sees images the text model and the tokens of texts 
   CHECK(config.embedding_scale == 6.3125);  // sqrt(40) in bfloat16
   CHECK(config.remark.find("images are not seen") != std::string::npos);
   CHECK(config.remark.find("the first 262144 tokens alone") != std::string::npos);
+  // What the text's own part says comes before what is said of both.
+  document["text_config"]["eos_token_id"] = 7;
+  document["text_config"]["dtype"] = "float32";
+  const auto own = read_outer(document);
+  CHECK(own.eos_token_ids == std::vector<std::uint32_t>{7});
+  CHECK(own.embedding_scale != config.embedding_scale);
   document["audio_config"] = {{"depth", 2}};
   require_bad_input([&] { read_outer(document); }, {"config.json", "audio_config"});
 }
