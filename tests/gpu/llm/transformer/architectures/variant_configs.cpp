@@ -120,7 +120,7 @@ TEST_CASE("of a Gemma 3 that sees images the text model and the tokens of texts 
   CHECK(config.embedding_scale == 6.3125);  // sqrt(40) in bfloat16
   CHECK(config.remark.find("images are not seen") != std::string::npos);
   CHECK(config.remark.find("the first 262144 tokens alone") != std::string::npos);
-  // What the text's own part says comes before what is said of both.
+  // The text's own keys come before those of both models.
   document["text_config"]["eos_token_id"] = 7;
   document["text_config"]["dtype"] = "float32";
   const auto own = read_outer(document);
