@@ -31,5 +31,13 @@ inline void* allocate(std::size_t bytes) {
 }  // namespace tempera::failing_new
 
 void* operator new(std::size_t bytes) { return tempera::failing_new::allocate(bytes); }
+// The library's own would call the one above, that of the sanitizers does not.
+void* operator new(std::size_t bytes, const std::nothrow_t& /*tag*/) noexcept {
+  try {
+    return tempera::failing_new::allocate(bytes);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
