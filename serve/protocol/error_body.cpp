@@ -56,8 +56,9 @@ std::string dotted(std::string_view path) {
   return field;
 }
 
-/// The field that the message of a BadInput names; empty if it names none.
-std::string field_in(std::string_view message) {
+}  // namespace
+
+std::string field_of(std::string_view message) {
   // What JsonObject says of a body: 'body: key "a"["b"] is …' and 'body, "a"[2], …'.
   for (const std::string_view begin : {"body: key ", "body: the number at ", "body, "})
     if (message.starts_with(begin)) return dotted(message.substr(begin.size()));
@@ -77,10 +78,6 @@ std::string field_in(std::string_view message) {
   return is_field ? std::string(place) : std::string();
 }
 
-}  // namespace
-
-std::string field_of(const std::string& message) { return field_in(message); }
-
 HttpResponse error_response(unsigned status, const std::string& message, const std::string& param) {
   HttpResponse response;
   response.status = status;
@@ -97,7 +94,7 @@ HttpResponse too_many_requests(const std::string& message, std::chrono::seconds 
 }
 
 HttpResponse wrong_request(const std::string& message) {
-  return error_response(400, message, field_in(message));
+  return error_response(400, message, field_of(message));
 }
 
 HttpResponse wrong_method(const std::string& allowed) {

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <string>
+#include <string_view>
 
 #include "serve/http/exchange.hpp"
 
@@ -26,7 +27,7 @@ HttpResponse wrong_request(const std::string& message);
 
 /// The field that the message of a BadInput names first, also of a line of a batch; empty if it
 /// names none.
-std::string field_of(const std::string& message);
+std::string field_of(std::string_view message);
 
 /// 405 for a path that takes other methods alone: "GET, HEAD", say, as RFC 9110 has them named.
 HttpResponse wrong_method(const std::string& allowed);

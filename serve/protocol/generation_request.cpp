@@ -56,11 +56,10 @@ std::optional<std::uint64_t> read_seed(const JsonObject& object) {
 /// Whether a "tempera" object says anything of the sampler: then its powers decide, and not the
 /// temperature.
 bool names_sampler(const JsonObject& tempera) {
-  const auto keys = tempera.keys();
-  return std::any_of(keys.begin(), keys.end(), [&](const std::string& key) {
-    return tempera.has(key) && key != "seed" && key != "thinking" && key != "round_events" &&
-           key != "audit" && key != "estimate" && key != "log_z" && key != "digest" &&
-           (key != "sampler" || tempera.at(key) != json("low-temperature"));
+  const auto settings = gpu::body_keys();
+  return std::any_of(settings.begin(), settings.end(), [&](std::string_view setting) {
+    const std::string key(setting);
+    return tempera.has(key) && (key != "sampler" || tempera.at(key) != json("low-temperature"));
   });
 }
 

@@ -277,7 +277,7 @@ void require_full_attention(const JsonObject& config, std::size_t longest, bool 
     return;
   }
   if (is_used && is_narrow && !is_switched) refuse(narrow);
-  const auto types = config.array("layer_types");
+  const auto& types = config.array("layer_types");
   require_type_of_each_layer(config, types.size(),
                              config.whole_number("num_hidden_layers", 1, UINT32_MAX));
   for (const auto& type : types) {
