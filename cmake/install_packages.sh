@@ -27,21 +27,16 @@ install_packages() {
     apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 }
 
-# install_python_packages GROUP… installs the rows of PyPI that are missing into build/venv, which it makes.
+# install_python_packages VENV GROUP… installs the rows of PyPI that are missing into VENV, a folder of build/, and makes it.
+# uv does it: for all groups it takes less than half of pip's time.
 install_python_packages() {
-  local tree missing=() who source name group there
+  local tree venv rows uv
   tree=$(dirname "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")")
+  venv=$tree/build/$1 uv=$tree/build/venv/bin/uv
+  mapfile -t rows < <(awk -v groups=" ${*:2} " '!/^#/ && $2 == "pypi" && index(groups, " " $1 " ") { print $3 }' "$tree/packages.txt")
   [ -x "$tree/build/venv/bin/pip" ] || python3 -m venv "$tree/build/venv" || return 1
-  there=$("$tree/build/venv/bin/pip" --disable-pip-version-check list --format freeze | sed 's/==.*//' | tr 'A-Z_' 'a-z-')
-  while read -r who source name; do
-    case $who in '' | \#*) continue ;; esac
-    for group in "$@"; do
-      if [ "$who" = "$group" ] && [ "$source" = pypi ] && ! grep -qx "${name//_/-}" <<<"$there"; then
-        missing+=("$name")
-      fi
-    done
-  done <"$tree/packages.txt"
-  [ ${#missing[@]} -gt 0 ] || return 0
-  echo "installing ${missing[*]} into build/venv"
-  "$tree/build/venv/bin/pip" --disable-pip-version-check --quiet install "${missing[@]}"
+  [ -x "$uv" ] || "$tree/build/venv/bin/pip" --disable-pip-version-check --quiet install uv || return 1
+  [ -x "$venv/bin/python" ] || python3 -m venv --without-pip "$venv" || return 1
+  # The system's certificates, as pip has them.
+  "$uv" pip install --quiet --system-certs --python "$venv/bin/python" "${rows[@]}"
 }

@@ -2,6 +2,13 @@
 # it needs is read from the program.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME tempera)
+# The build for GPUs is a package of its own, in the place of the other.
+if(TEMPERA_DEVICE STREQUAL "CUDA")
+  set(CPACK_PACKAGE_NAME tempera-cuda)
+  set(CPACK_DEBIAN_PACKAGE_PROVIDES tempera)
+  set(CPACK_DEBIAN_PACKAGE_CONFLICTS tempera)
+  set(CPACK_DEBIAN_PACKAGE_REPLACES tempera)
+endif()
 set(CPACK_PACKAGE_CONTACT "the tempera maintainers <tempera@localhost>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "Parallel Power Tempering for language models, and the proof that it is")
 set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)

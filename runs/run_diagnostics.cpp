@@ -18,6 +18,31 @@ std::vector<std::vector<double>> rung_of(
   return found;
 }
 
+using Draws = std::vector<std::vector<double>>;  // [draw][rung]
+
+/// 1 where a rung holds the record that the last rung holds most often, else 0:
+/// [chain][draw][rung].
+std::vector<Draws> commonest_answer(const std::vector<const Draws*>& log_p0,
+                                    const std::vector<const Draws*>& lengths) {
+  std::map<std::pair<double, double>, std::size_t> counts;  // by log p0 and length
+  for (std::size_t c = 0; c < log_p0.size(); ++c)
+    for (std::size_t t = 0; t < log_p0[c]->size(); ++t)
+      ++counts[{(*log_p0[c])[t].back(), (*lengths[c])[t].back()}];
+  // The map ascends, so that of equal counts the last is the likeliest.
+  auto commonest = counts.begin();
+  for (auto at = counts.begin(); at != counts.end(); ++at)
+    if (at->second >= commonest->second) commonest = at;
+  std::vector<Draws> found;
+  for (std::size_t c = 0; c < log_p0.size(); ++c) {
+    Draws& chain = found.emplace_back(*log_p0[c]);
+    for (std::size_t t = 0; t < chain.size(); ++t)
+      for (std::size_t k = 0; k < chain[t].size(); ++k)
+        chain[t][k] =
+            std::pair((*log_p0[c])[t][k], (*lengths[c])[t][k]) == commonest->first ? 1.0 : 0.0;
+  }
+  return found;
+}
+
 }  // namespace
 
 void ChainCollector::take(const RoundTrace& trace) {
@@ -44,9 +69,12 @@ std::vector<RungDiagnostics> ChainCollector::diagnose() const {
       log_p0.push_back(&chain->log_p0);
       lengths.push_back(&chain->lengths);
     }
+    const std::vector<Draws> answers = commonest_answer(log_p0, lengths);
+    std::vector<const Draws*> answer;
+    for (const Draws& chain : answers) answer.push_back(&chain);
     for (std::size_t k = 0; k < log_p0.front()->front().size(); ++k)
       found.push_back({prompt, k + 1, log_p0.size(), draws, figures_of(rung_of(log_p0, k)),
-                       figures_of(rung_of(lengths, k))});
+                       figures_of(rung_of(lengths, k)), figures_of(rung_of(answer, k))});
   }
   return found;
 }
@@ -65,7 +93,8 @@ std::string diagnostics_csv(const SamplingSettings& settings,
                                std::to_string(at.rung) + ',';
     const std::string counts = ',' + std::to_string(at.chains) + ',' + std::to_string(at.draws);
     for (const auto& [quantity, figures] :
-         {std::pair{"log_p0", &at.log_p0}, std::pair{"length", &at.length}}) {
+         {std::pair{"log_p0", &at.log_p0}, std::pair{"length", &at.length},
+          std::pair{"answer", &at.answer}}) {
       csv += before + quantity + counts;
       for (const double value :
            {figures->mean, figures->sd, figures->mcse, figures->ess_bulk, figures->ess_tail})

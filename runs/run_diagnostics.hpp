@@ -20,6 +20,10 @@ struct RungDiagnostics {
   std::size_t draws = 0;  ///< of each chain
   ChainFigures log_p0;
   ChainFigures length;
+  /// A draw is 1 if the rung holds the record that the last rung holds most often in all chains,
+  /// the likeliest of those that are tied, else 0: the mean is that answer's share. Two records are
+  /// the same if log p0 and length are.
+  ChainFigures answer;
 };
 
 /// Collects log p0 and length of the records after the rounds of a run's last stage.
@@ -44,7 +48,8 @@ class ChainCollector {
 /// @throw BadInput as read_traces
 std::vector<RungDiagnostics> diagnose_run(const std::filesystem::path& folder);
 
-/// diagnostics.csv: one line for each prompt, rung and quantity, "log_p0" or "length".
+/// diagnostics.csv: one line for each prompt, rung and quantity: "log_p0", "length" or
+/// "answer".
 std::string diagnostics_csv(const SamplingSettings& settings,
                             const std::vector<RungDiagnostics>& found);
 

@@ -25,13 +25,9 @@ nlohmann::ordered_json sample_json(const SamplePrompt& prompt, std::size_t sampl
   return json;
 }
 
-/// The beginning of a line about a sample.
 JsonLine line_of(const SamplePrompt& prompt, std::size_t sample) {
   JsonLine line;
-  if (prompt.id)
-    line << "{\"id\":" << nlohmann::json(*prompt.id).dump() << ",\"sample\":" << sample;
-  else
-    line << "{\"sample\":" << sample;
+  line << line_start(prompt, sample);
   return line;
 }
 
@@ -43,11 +39,16 @@ std::vector<TokenId> tokens_of(const nlohmann::json& array, const std::string& w
 
 }  // namespace
 
+std::string line_start(const SamplePrompt& prompt, std::size_t sample) {
+  const std::string id = prompt.id ? "\"id\":" + nlohmann::json(*prompt.id).dump() + "," : "";
+  return "{" + id + "\"sample\":" + std::to_string(sample) + ",";
+}
+
 std::string event_line(const SamplePrompt& prompt, std::size_t sample, const Event& event) {
   static constexpr std::array<std::string_view, 4> kinds{"extension", "local_move", "swap",
                                                          "resampling"};
   JsonLine line = line_of(prompt, sample);
-  line << ",\"kind\":\"" << kinds[static_cast<std::size_t>(event.kind)]
+  line << "\"kind\":\"" << kinds[static_cast<std::size_t>(event.kind)]
        << "\",\"turn\":" << event.turn;
   if (event.kind == Event::Kind::resampling) {
     line << ",\"effective_sample_size\":";
@@ -78,7 +79,7 @@ std::string round_line(const SamplePrompt& prompt, std::size_t sample, const End
                        const std::vector<std::size_t>& index_process) {
   const SavedProgress& progress = round.progress;
   JsonLine line = line_of(prompt, sample);
-  line << ",\"kind\":\"round\",\"stage\":" << progress.stage + 1 << ",\"round\":" << progress.round;
+  line << "\"kind\":\"round\",\"stage\":" << progress.stage + 1 << ",\"round\":" << progress.round;
   // Particles are told apart by their place alone: resampling leaves no replica its own.
   if (index_process.size() == progress.replicas.size()) {
     line << ",\"replicas\":";

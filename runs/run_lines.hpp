@@ -8,6 +8,8 @@
 
 namespace tempera::gpu {
 
+/// How each line about a sample begins, in events.jsonl and in samples.jsonl.
+std::string line_start(const SamplePrompt& prompt, std::size_t sample);
 /// A line of events.jsonl.
 std::string event_line(const SamplePrompt& prompt, std::size_t sample, const Event& event);
 /// The line of events.jsonl that follows those of a block extension (round 0) or a round: stage and

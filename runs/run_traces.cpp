@@ -1,14 +1,15 @@
 #include "runs/run_traces.hpp"
 
 #include <cmath>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "base/disk.hpp"
 #include "base/error.hpp"
 #include "base/json_document.hpp"
 #include "base/regular_file.hpp"
+#include "runs/run_lines.hpp"
 
 namespace tempera::gpu {
 namespace {
@@ -60,11 +61,22 @@ AcceptanceCount& count_of_rung(std::vector<AcceptanceCount>& counts, const nlohm
   return counts[rung - 1];
 }
 
+/// A trace of a round in which nothing has happened so far.
+RoundTrace fresh_round(const RunTraces& traces) {
+  RoundTrace round;
+  round.moves.resize(traces.moves.size());
+  round.swaps.resize(traces.swaps.size());
+  return round;
+}
+
+/// round: under way, of the lines since the last round's own
 void take_line(const nlohmann::json& line, const std::string& where, const PromptNumbers& numbers,
-               RunTraces& traces, const std::function<void(const RoundTrace&)>& take) {
+               RunTraces& traces, RoundTrace& round,
+               const std::function<void(const RoundTrace&)>& take) {
   const std::string kind = line.at("kind");
+  round.decode_tokens += line.value("tokens", std::uint64_t{0});
   if (kind == "round") {
-    RoundTrace trace;
+    RoundTrace trace = std::exchange(round, fresh_round(traces));
     trace.prompt = numbers.prompt_of(line, where);
     line.at("sample").get_to(trace.sample);
     line.at("stage").get_to(trace.stage);
@@ -83,10 +95,72 @@ void take_line(const nlohmann::json& line, const std::string& where, const Promp
         throw BadInput(where, "has a log p0 that no record has", write_again);
     take(trace);
   } else if (kind == "local_move" && line.at("proposed")) {
-    count(count_of_rung(traces.moves, line, where), line.at("accepted"),
-          line.value("proposals", std::uint64_t{1}));
+    const auto proposals = line.value("proposals", std::uint64_t{1});
+    for (auto* counts : {&traces.moves, &round.moves})
+      count(count_of_rung(*counts, line, where), line.at("accepted"), proposals);
   } else if (kind == "swap") {
-    count(count_of_rung(traces.swaps, line, where), line.at("accepted"));
+    for (auto* counts : {&traces.swaps, &round.swaps})
+      count(count_of_rung(*counts, line, where), line.at("accepted"));
+  }
+}
+
+/// True if the first bytes of a line tell that it is about another sample than the one whose lines
+/// begin with `start`.
+bool is_of_another(std::string_view line, std::string_view start) {
+  return !line.starts_with(start) &&
+         (line.starts_with("{\"id\":") || line.starts_with("{\"sample\":"));
+}
+
+/// The lines of a file, those of one sample alone if it is given; a last one that is not whole is
+/// left out. `take` gets the line and its place.
+void for_each_line(
+    const std::filesystem::path& file, const SamplingSettings& settings,
+    const std::optional<OneSample>& only,
+    const std::function<void(const nlohmann::json& line, const std::string& where)>& take) {
+  require_no_special_file(file);
+  if (!is_there(file)) throw BadInput(file.string(), "cannot be read", write_again);
+  const std::uint64_t size = size_of(file);
+  const auto require_at_most = [&](const std::string& where, std::uint64_t bytes,
+                                   std::uint64_t most) {
+    if (bytes > most)
+      throw BadInput(where, "are more than " + std::to_string(most) + " bytes",
+                     "draw the run with tempera plot");
+  };
+  const OneSample limits = only.value_or(OneSample{});
+  require_at_most(file.string(), size, limits.most_bytes);
+  const std::string start =
+      only ? line_start(settings.prompts.at(only->prompt), only->sample) : std::string();
+  std::uint64_t own_bytes = 0;
+  std::size_t number = 0;
+  bool is_over = false;
+  const auto take_whole = [&](std::string_view line) {
+    ++number;
+    if (only && is_of_another(line, start)) {
+      is_over = own_bytes > 0;  // a sample's lines follow each other
+      return;
+    }
+    own_bytes += line.size() + 1;
+    const std::string where = file.string() + ", line " + std::to_string(number);
+    require_at_most(where + " and those of the sample before it", own_bytes, limits.most_own_bytes);
+    const nlohmann::json json = parse_json(line, where);
+    try {
+      take(json, where);
+    } catch (const nlohmann::json::exception&) {
+      throw BadInput(where, "is not as tempera writes it", write_again);
+    }
+  };
+  FileStart bytes(file, size);
+  std::string line;
+  for (std::string_view piece = bytes.next(); !piece.empty() && !is_over; piece = bytes.next()) {
+    for (std::size_t end = 0; !is_over && (end = piece.find('\n')) != std::string_view::npos;) {
+      line += piece.substr(0, end);
+      take_whole(line);
+      line.clear();
+      piece.remove_prefix(end + 1);
+    }
+    line += piece;
+    require_at_most(file.string() + ", line " + std::to_string(number + 1), line.size(),
+                    limits.most_own_bytes);
   }
 }
 
@@ -149,36 +223,40 @@ void add_figures(const std::string& prompt, const nlohmann::ordered_json& report
 
 }  // namespace
 
-RunTraces read_traces(const std::filesystem::path& folder,
-                      const std::function<void(const RoundTrace&)>& take) {
+SamplingSettings read_settings(const std::filesystem::path& folder) {
   require_no_special_file(folder, "folder");
   const auto config = folder / "config.json";
   if (!is_there(config))
     throw BadInput(folder.string(), "holds no config.json, so it is not a run folder", write_again);
+  return SamplingSettings::from_json(parse_json(read_whole(config), config.string()),
+                                     config.string());
+}
+
+RunTraces read_traces(const std::filesystem::path& folder,
+                      const std::function<void(const RoundTrace&)>& take,
+                      const std::optional<OneSample>& only) {
   RunTraces traces;
-  traces.settings =
-      SamplingSettings::from_json(parse_json(read_whole(config), config.string()), config.string());
+  traces.settings = read_settings(folder);
   if (traces.settings.particles != 0)
     throw BadInput(folder.string(), "is a run of particles, which have no rungs to trace",
                    "give a run of a sampler with rungs, such as ppt");
   traces.moves.resize(traces.settings.powers.size());
   traces.swaps.resize(traces.settings.powers.size() - 1);
   const PromptNumbers numbers(traces.settings);
-  const auto file = folder / "events.jsonl";
-  require_no_special_file(file);
-  std::ifstream lines(file, std::ios::binary);
-  if (!lines) throw BadInput(file.string(), "cannot be read", write_again);
-  std::size_t number = 0;
-  for (std::string line; std::getline(lines, line) && !lines.eof();) {
-    const std::string where = file.string() + ", line " + std::to_string(++number);
-    const nlohmann::json json = parse_json(line, where);
-    try {
-      take_line(json, where, numbers, traces, take);
-    } catch (const nlohmann::json::exception&) {
-      throw BadInput(where, "is not as tempera writes it", write_again);
-    }
-  }
+  RoundTrace round = fresh_round(traces);
+  for_each_line(folder / "events.jsonl", traces.settings, only,
+                [&](const nlohmann::json& line, const std::string& where) {
+                  take_line(line, where, numbers, traces, round, take);
+                });
   return traces;
+}
+
+std::optional<nlohmann::json> read_answer(const std::filesystem::path& folder,
+                                          const SamplingSettings& settings, const OneSample& only) {
+  std::optional<nlohmann::json> answer;
+  for_each_line(folder / "samples.jsonl", settings, only,
+                [&](const nlohmann::json& line, const std::string&) { answer = line; });
+  return answer;
 }
 
 std::string csv_field(const std::string& text) {

@@ -3,12 +3,20 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "settings/sampling_settings.hpp"
 
 namespace tempera::gpu {
+
+/// How often something was tried and accepted.
+struct AcceptanceCount {
+  std::uint64_t tried = 0;
+  std::uint64_t accepted = 0;
+};
 
 /// The state of one run after a block extension (round 0) or a round, as events.jsonl has it.
 struct RoundTrace {
@@ -20,12 +28,10 @@ struct RoundTrace {
   std::vector<std::size_t> lengths;   ///< of each rung's record
   std::vector<double> log_p0;         ///< of each rung's record
   std::vector<double> confidence;     ///< of each rung's record; empty if it was not measured
-};
-
-/// How often something was tried and accepted.
-struct AcceptanceCount {
-  std::uint64_t tried = 0;
-  std::uint64_t accepted = 0;
+  /// The round's own counts: tokens drawn, proposals by rung and swaps by edge.
+  std::uint64_t decode_tokens = 0;
+  std::vector<AcceptanceCount> moves = {};
+  std::vector<AcceptanceCount> swaps = {};
 };
 
 /// What events.jsonl of a run folder says, of all prompts and samples.
@@ -35,11 +41,31 @@ struct RunTraces {
   std::vector<AcceptanceCount> swaps;  ///< by edge
 };
 
+/// One sample of a run.
+struct OneSample {
+  std::size_t prompt = 0;  ///< index among the run's prompts
+  std::size_t sample = 0;
+  /// The most bytes of files that are looked through for it, and of its own lines.
+  std::uint64_t most_bytes = UINT64_MAX;
+  std::uint64_t most_own_bytes = UINT64_MAX;
+};
+
+/// config.json of a run folder.
+/// @throw BadInput naming file and remedy
+SamplingSettings read_settings(const std::filesystem::path& folder);
+
 /// Reads a run folder, finished or not, without touching it; a last line that is not whole is left
-/// out. Hands every round to `take`, in the order of the file.
-/// @throw BadInput naming file, line and remedy
+/// out. Hands every round to `take`, in the order of the file; with `only` those of one sample,
+/// whose are then the counts too.
+/// @throw BadInput naming file, line and remedy, also for more than `only` allows
 RunTraces read_traces(const std::filesystem::path& folder,
-                      const std::function<void(const RoundTrace&)>& take);
+                      const std::function<void(const RoundTrace&)>& take,
+                      const std::optional<OneSample>& only = {});
+
+/// The line of samples.jsonl about one sample; nothing if its answer is not there yet.
+/// @throw BadInput as read_traces
+std::optional<nlohmann::json> read_answer(const std::filesystem::path& folder,
+                                          const SamplingSettings& settings, const OneSample& only);
 
 /// A text as a field of a CSV file (RFC 4180).
 std::string csv_field(const std::string& text);

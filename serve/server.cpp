@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <charconv>
 #include <cstdio>
 #include <mutex>
 #include <new>
@@ -18,6 +17,7 @@
 #include "serve/batches/batch_paths.hpp"
 #include "serve/batches/batches.hpp"
 #include "serve/http/line_log.hpp"
+#include "serve/http/request_target.hpp"
 #include "serve/page/page.hpp"
 #include "serve/protocol/access_line.hpp"
 #include "serve/protocol/error_body.hpp"
@@ -32,29 +32,13 @@
 #include "serve/sessions/generation.hpp"
 #include "serve/sessions/intake.hpp"
 #include "serve/sessions/memory_reserve.hpp"
+#include "serve/stored_runs/stored_runs.hpp"
 
 namespace tempera::serve {
 namespace {
 
 using nlohmann::json;
 using nlohmann::ordered_json;
-
-/// A part of a path with the bytes that its escapes, such as "%2F", stand for.
-std::string without_escapes(std::string_view part) {
-  std::string text;
-  for (std::size_t at = 0; at < part.size(); ++at) {
-    unsigned byte = 0;
-    const char* digits = part.data() + at + 1;
-    if (part[at] == '%' && part.size() - at > 2 &&
-        std::from_chars(digits, digits + 2, byte, 16).ptr == digits + 2) {
-      text += static_cast<char>(byte);
-      at += 2;
-    } else {
-      text += part[at];
-    }
-  }
-  return text;
-}
 
 }  // namespace
 
@@ -68,6 +52,7 @@ class Server::Work {
         session_(model, options_.session),
         loop_(
             session_, [this] { return after_turn(); }, [this] { free_memory(); }),
+        runs_(options_.runs),
         log_(options_.access_log ? std::make_unique<LineLog>(*options_.access_log) : nullptr),
         http_(options_.host, options_.port, handlers(), limits_of(options_)),
         intake_({.jobs = options_.most_choices + IntakeLimits{}.threads}) {
@@ -145,7 +130,7 @@ class Server::Work {
  private:
   static ServerOptions bounded(ServerOptions options) {
     options.session = with_cache_limit(options.session);
-    options.session.shares_time = true;
+    options.session.clock = gpu::seconds_now;
     return options;
   }
   static std::string arithmetic_name(const gpu::OpenedModel& model) {
@@ -161,6 +146,7 @@ class Server::Work {
     };
     add(options.model_path, options.model_name);
     if (options.batch_folder) add(*options.batch_folder, "the server's disk");
+    if (options.runs) add(*options.runs, "the server's runs");
     return hidden_paths;
   }
   static HttpLimits limits_of(const ServerOptions& options) {
@@ -250,6 +236,7 @@ class Server::Work {
     if (on("POST", "/detokenize"))
       return later(exchange, [this](auto& body, auto /*text*/) { return detokenize(body); });
     if (is_batch_path(request.path)) return batch_request(exchange);
+    if (StoredRuns::is_path(request.path)) return run_request(exchange);
     exchange->respond(allowed.empty() ? no_such_path(request.path) : wrong_method(allowed));
   }
 
@@ -416,6 +403,17 @@ class Server::Work {
     });
   }
 
+  void run_request(const std::shared_ptr<Exchange>& exchange) {
+    on_intake(exchange, [this](const HttpRequest& request) {
+      try {
+        return runs_.answer(request);
+      } catch (const BadInput& error) {
+        // The request is right; what it names cannot be shown.
+        return error_response(422, identity_.without_paths(error.what()));
+      }
+    });
+  }
+
   void on_intake(const std::shared_ptr<Exchange>& exchange,
                  std::function<HttpResponse(const HttpRequest&)> answer) {
     const bool taken = intake_.post(exchange, [this, exchange, answer = std::move(answer)](auto&) {
@@ -570,6 +568,7 @@ class Server::Work {
   std::set<std::shared_ptr<Generation>> generations_;  ///< the session's thread's own
   std::unique_ptr<Batches> batches_;
   EngineLoop loop_;
+  const StoredRuns runs_;
   std::unique_ptr<LineLog> log_;
   // The connections end last: the others hold exchanges.
   HttpServer http_;

@@ -38,6 +38,8 @@ struct ServerOptions {
   std::optional<std::string> batch_folder;
   /// Which of the servers that share this folder it is; clients ask that of shard 1 for batches.
   gpu::Shard shard{1, 1};
+  /// The folder whose run folders the page shows, absolute; without it there are none.
+  std::optional<std::string> runs;
   std::string model_digest;  ///< gpu::model_digest
   /// Where a line of JSON is written for each request; "-": stdout.
   std::optional<std::string> access_log;
@@ -60,8 +62,9 @@ gpu::SessionOptions with_cache_limit(gpu::SessionOptions options);
 class Server {
  public:
   /// Binds the address. The model must outlive the server.
-  /// @throw BadInput as HttpServer, PageRules, LineLog, Batches and ServedSamplers::check; and for
-  /// an address beyond this machine without a key, unless `without_key`
+  /// @throw BadInput as HttpServer, PageRules, LineLog, StoredRuns, Batches and
+  /// ServedSamplers::check; and for an address beyond this machine without a key, unless
+  /// `without_key`
   Server(const gpu::OpenedModel& model, ServerOptions options, bool without_key = false);
   ~Server();
   Server(const Server&) = delete;

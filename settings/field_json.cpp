@@ -5,9 +5,12 @@
 #include <string>
 #include <type_traits>
 
+#include "base/in_quotes.hpp"
+
 namespace tempera::gpu {
 namespace {
 
+using nlohmann::json;
 using nlohmann::ordered_json;
 
 template <class Choices>
@@ -21,6 +24,16 @@ auto names_of(const Choices& choices) {
 
 std::size_t read(const JsonObject& object, const std::string& key, const field::Count& kind) {
   return object.whole_number(key, kind.least, kind.most);
+}
+std::size_t read(const JsonObject& object, const std::string& key, const field::Limit& kind) {
+  const json& value = object.at(key);
+  // 2^64 - 1 is equal to -1 in the library of JSON; -1.0 and 0.0 say what -1 and 0 say.
+  if (value.is_number() && !value.is_number_unsigned() && (value == -1 || value == 0)) return 0;
+  return object.whole_number(key, 0, kind.most);
+}
+double read(const JsonObject& object, const std::string& key, const field::Number& kind) {
+  const std::string place = object.where() + ": key " + in_quotes(key);
+  return in_range(object.finite_number(key), kind, place);
 }
 std::vector<std::size_t> read(const JsonObject& object, const std::string& key,
                               const field::Counts& kind) {
@@ -62,6 +75,8 @@ ordered_json written(const Kind& kind, const Value& value) {
 
 /// A kind's name, for Python.
 std::string_view name_of(const field::Count&) { return "count"; }
+std::string_view name_of(const field::Limit&) { return "limit"; }
+std::string_view name_of(const field::Number&) { return "number"; }
 std::string_view name_of(const field::Counts&) { return "counts"; }
 std::string_view name_of(const field::Weights&) { return "weights"; }
 std::string_view name_of(const field::Powers&) { return "powers"; }
@@ -77,7 +92,8 @@ std::string_view name_of(const field::OneOf<Value, n>&) {
 ordered_json list_of(ordered_json item) {
   return {{"type", "array"}, {"items", std::move(item)}, {"minItems", 1}};
 }
-ordered_json whole_number(std::uint64_t least, std::uint64_t most) {
+template <class Whole>
+ordered_json whole_number(Whole least, std::uint64_t most) {
   return {{"type", "integer"}, {"minimum", least}, {"maximum", most}};
 }
 
@@ -86,6 +102,12 @@ ordered_json schema_of(const Kind& kind) {
   const ordered_json above_0{{"type", "number"}, {"exclusiveMinimum", 0}};
   if constexpr (std::is_same_v<Kind, field::Count>) {
     return whole_number(kind.least, kind.most);
+  } else if constexpr (std::is_same_v<Kind, field::Limit>) {
+    return whole_number(-1, kind.most);
+  } else if constexpr (std::is_same_v<Kind, field::Number>) {
+    return {{"type", "number"},
+            {kind.is_above ? "exclusiveMinimum" : "minimum", kind.least},
+            {"maximum", kind.most}};
   } else if constexpr (std::is_same_v<Kind, field::Counts>) {
     const ordered_json count = whole_number(kind.least, kind.most);
     return {{"oneOf", ordered_json::array({count, list_of(count)})}};
@@ -166,18 +188,18 @@ void read_config(const JsonObject& config, SamplerSettings& settings) {
   });
 }
 
-std::vector<std::string_view> body_keys() {
+std::vector<std::string_view> body_keys(bool Places::*place) {
   std::vector<std::string_view> keys;
   visit_fields([&](const auto& field) {
-    if (field.places.body) keys.push_back(field.key);
+    if (field.places.*place) keys.push_back(field.key);
   });
   return keys;
 }
 
-void read_body(const JsonObject& tempera, SamplerWish& wish) {
+void read_body(const JsonObject& tempera, SamplerWish& wish, bool Places::*place) {
   visit_fields([&](const auto& field) {
     const std::string key(field.key);
-    if (!field.places.body || !tempera.has(key)) return;
+    if (!(field.places.*place) || !tempera.has(key)) return;
     auto& member = member_of(wish, field.wish);
     if constexpr (std::is_same_v<std::remove_cvref_t<decltype(field.kind)>, field::Counts>) {
       if (tempera.at(key).is_number()) {
@@ -190,10 +212,10 @@ void read_body(const JsonObject& tempera, SamplerWish& wish) {
   });
 }
 
-ordered_json body_schemas() {
+ordered_json body_schemas(bool Places::*place) {
   ordered_json schemas;
   visit_fields([&](const auto& field) {
-    if (field.places.body)
+    if (field.places.*place)
       schemas[std::string(field.key)] = {
           {"description", field.help},
           {"anyOf", ordered_json::array({schema_of(field.kind), {{"type", "null"}}})}};
@@ -213,6 +235,7 @@ ordered_json describe_settings() {
                         {"default_more", field.open.more},
                         {"chat", field.places.chat},
                         {"body", field.places.body},
+                        {"beside", field.places.beside},
                         {"config", field.places.config != InConfig::never},
                         {"help", field.help},
                         {"schema", schema_of(field.kind)}});

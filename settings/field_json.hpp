@@ -20,13 +20,14 @@ std::vector<std::string_view> config_keys();
 /// @throw BadInput naming the key
 void read_config(const JsonObject& config, SamplerSettings& settings);
 
-/// The keys of the object "tempera" in the body of an HTTP request that are settings.
-std::vector<std::string_view> body_keys();
+/// The keys that are settings, of the object "tempera" in the body of an HTTP request, or of the
+/// body itself (Places::beside).
+std::vector<std::string_view> body_keys(bool Places::*place = &Places::body);
 /// Reads them; counts of stages may be one number or a list.
 /// @throw BadInput naming the key
-void read_body(const JsonObject& tempera, SamplerWish& wish);
+void read_body(const JsonObject& tempera, SamplerWish& wish, bool Places::*place = &Places::body);
 /// The JSON schemas of these keys. Each may also be null.
-nlohmann::ordered_json body_schemas();
+nlohmann::ordered_json body_schemas(bool Places::*place = &Places::body);
 
 /// Describes all settings and samplers: {"settings": [{"key", "kind", "default", …}], "samplers":
 /// [{"name", "description", "powers", "takes": [keys]}]}.

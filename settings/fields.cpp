@@ -1,11 +1,21 @@
 #include "settings/fields.hpp"
 
 #include <algorithm>
+#include <sstream>
 #include <utility>
 
 #include "base/error.hpp"
+#include "gpu/core/sampler/tokenwise_sampling.hpp"
 
 namespace tempera::gpu {
+
+void SamplerSettings::require_room(std::size_t longest, const std::string& what) const {
+  if (options.min_tokens > longest)
+    throw BadInput("min_tokens",
+                   "is " + std::to_string(options.min_tokens) + ", and " + what + " has at most " +
+                       std::to_string(longest) + " tokens",
+                   "lower it, or let answers be longer");
+}
 
 /// Checks that powers, particles and restarts are such as the sampler takes.
 void SamplerSettings::check_sampler() const {
@@ -31,6 +41,10 @@ void SamplerSettings::check_sampler() const {
                    "are " + std::to_string(most_tokens) + ", and a proposal can take " +
                        std::to_string(horizon) + ", so that none may begin",
                    "give at least the horizon");
+  if (change_rows(options, 0) && !takes(named, Takes::tokens))
+    throw BadInput("top_k, top_p, min_p, min_tokens, ignore_eos and penalties",
+                   sampler + " takes none", "leave them out");
+  require_room(horizon, "an answer");
   const bool restarts = !restart_weights.empty() || restart_range != RestartRange::horizon;
   if (!named.takes_local_moves && restarts)
     throw BadInput("restart weights and range", sampler + " takes none", "leave them out");
@@ -52,7 +66,7 @@ Plan SamplerSettings::plan() const {
         "ask for at most " + std::to_string(addressable_samples) + " answers to a prompt");
   Plan plan{make_stages(horizon, block, rounds, local_moves, sweeps),
             schedule,
-            output - 1,
+            particles > 0 ? 0 : output - 1,  // particles are not at a rung of their own
             particles,
             restart_weights,
             restart_range,
@@ -68,7 +82,10 @@ SampleRequest SamplerSettings::request(std::vector<TokenId> prompt, PromptNumber
                                        std::vector<TokenId> terminal,
                                        const std::string& where) const {
   SampleRequest request{Ladder(powers), plan(), std::move(terminal), std::move(prompt), number};
-  if (own_horizon) request.plan = cut_at(request.plan, *own_horizon, where);
+  if (own_horizon) {
+    request.plan = cut_at(request.plan, *own_horizon, where);
+    require_room(*own_horizon, "an answer to this prompt");
+  }
   request.sampler = sampler_named(sampler, "sampler").program;
   request.seed = seed;
   request.samples = samples;
@@ -85,6 +102,8 @@ bool takes(const NamedSampler& sampler, Takes needed) {
       return sampler.name == "low-temperature";
     case Takes::proposals:
       return sampler.until_kept;
+    case Takes::tokens:
+      return sampler.program == tokenwise_sampling;
     case Takes::particles:
       return sampler.takes_particles;
     case Takes::moves:
@@ -99,11 +118,20 @@ bool takes(const NamedSampler& sampler, Takes needed) {
   throw Bug("a setting needs what no sampler is asked about");
 }
 
+double in_range(double value, const field::Number& kind, const std::string& where) {
+  const bool is_in = kind.is_above ? value > kind.least : value >= kind.least;
+  if (is_in && value <= kind.most) return value;
+  std::ostringstream range;
+  range << "a number " << (kind.is_above ? "above " : "from ") << kind.least
+        << (kind.is_above ? ", at most " : " to ") << kind.most;
+  throw BadInput(where, "is not " + range.str(), "give one, or leave it out");
+}
+
 void take_said(const SamplerWish& wish, SamplerSettings& settings) {
   visit_fields([&](const auto& field) {
     if constexpr (std::remove_cvref_t<decltype(field)>::is_kept) {
+      if (!says(wish, field)) return;
       const auto& said = member_of(wish, field.wish);
-      if (!is_said(said)) return;
       if constexpr (requires { said.value(); })
         member_of(settings, field.kept) = *said;
       else
@@ -122,10 +150,16 @@ std::string spelt(std::string_view key, Spelling spelling) {
 void refuse_without_effect(const SamplerWish& wish, const NamedSampler& sampler,
                            Spelling spelling) {
   visit_fields([&](const auto& field) {
-    if (!takes(sampler, field.takes) && is_said(member_of(wish, field.wish)))
+    if (takes(sampler, field.takes) || !says(wish, field)) return;
+    if (field.takes == Takes::tokens)
       throw BadInput(spelt(field.key, spelling),
-                     "has no effect on the sampler " + std::string(sampler.name),
-                     "leave it out, or name another with " + spelt("sampler", spelling));
+                     "changes the law of each token, and " + std::string(sampler.name) +
+                         " draws whole answers by a power of the model's own law",
+                     "leave it out and give powers above 1 for likelier answers, or take the "
+                     "sampler standard or low-temperature");
+    throw BadInput(spelt(field.key, spelling),
+                   "has no effect on the sampler " + std::string(sampler.name),
+                   "leave it out, or name another with " + spelt("sampler", spelling));
   });
 }
 

@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "gpu/core/lottery/tickets.hpp"
 #include "gpu/session/cost.hpp"
 #include "gpu/session/sample_request.hpp"
 #include "settings/choices.hpp"
@@ -67,6 +68,10 @@ struct SamplerSettings {
                         std::optional<std::size_t> own_horizon, std::vector<TokenId> terminal,
                         const std::string& where) const;
 
+ protected:
+  /// Checks that min_tokens are no more than the longest answer of one kind, which `what` names.
+  void require_room(std::size_t longest, const std::string& what) const;
+
  private:
   void check_sampler() const;
 };
@@ -84,6 +89,14 @@ struct Counts {  ///< one whole number for all stages, or one for each
 };
 struct Weights {  ///< a list of whole numbers up to `most`
   std::uint64_t most = UINT64_MAX;
+};
+struct Limit {  ///< a whole number; -1 and 0 say none
+  std::uint64_t most = UINT64_MAX;
+};
+struct Number {
+  double least = 0.0;
+  double most = 1.0;
+  bool is_above = false;  ///< whether `least` itself is refused
 };
 struct Powers {};          ///< a list of numbers above 0
 struct Temperature {};     ///< a number above 0
@@ -104,6 +117,7 @@ OneOf(const std::array<Choice<Value>, n>&) -> OneOf<Value, n>;
 enum class Takes : std::uint8_t {
   always,
   temperature,
+  tokens,
   particles,
   proposals,
   moves,
@@ -122,12 +136,17 @@ struct Places {
   InConfig config = InConfig::unless_default;
   bool body = true;  ///< in the object "tempera" of an HTTP request
   bool chat = true;  ///< as a flag of `tempera chat`
+  /// In the body of an HTTP request itself, where other servers have it. Then not in "tempera".
+  bool beside = false;
+  /// `tempera serve` has it as a flag, for requests that leave it open.
+  bool served = body;
   std::string_view alias = {};
 };
 
 /// The value of a setting that is left open, and what people read after it.
 struct Default {
-  std::variant<std::monostate, std::uint64_t, std::vector<double>, std::string_view> value = {};
+  std::variant<std::monostate, std::uint64_t, double, std::vector<double>, std::string_view> value =
+      {};
   std::string more = {};
 };
 
@@ -169,6 +188,8 @@ void visit_fields(const Visitor& visitor) {
   constexpr Places decided{.config = InConfig::always};
   constexpr std::uint64_t rounds = addressable_turns - 1;
   constexpr std::uint64_t rungs = addressable_rungs - 1;
+  constexpr Places beside{.body = false, .beside = true};
+  constexpr Places served_beside{.body = false, .beside = true, .served = true};
 
   visit("sampler", &SamplerWish::sampler, &SamplerSettings::sampler, Sampler{},
         {default_sampler, "; with a temperature low-temperature"}, Takes::always, "sampler");
@@ -180,7 +201,38 @@ void visit_fields(const Visitor& visitor) {
   visit("temperature", &SamplerWish::temperature, nullptr, Temperature{}, {}, Takes::temperature,
         "temperature t of tokenwise sampling: its power is 1/t. It is not the law of whole answers "
         "that powers ask for",
-        {.config = InConfig::never, .body = false});
+        {.config = InConfig::never, .body = false, .served = true});
+  visit("repetition_penalty", &ChainOptions::repetition_penalty, &ChainOptions::repetition_penalty,
+        Number{0.0, 10.0, true}, {1.0}, Takes::tokens,
+        "the logit of a token that the prompt or the answer has is divided by this if it is above "
+        "0, else multiplied",
+        served_beside);
+  visit("frequency_penalty", &ChainOptions::frequency_penalty, &ChainOptions::frequency_penalty,
+        Number{-2.0, 2.0}, {0.0}, Takes::tokens,
+        "is taken from a token's logit for each time that the answer has it", served_beside);
+  visit("presence_penalty", &ChainOptions::presence_penalty, &ChainOptions::presence_penalty,
+        Number{-2.0, 2.0}, {0.0}, Takes::tokens,
+        "is taken from a token's logit once if the answer has it", served_beside);
+  visit("min_tokens", &ChainOptions::min_tokens, &ChainOptions::min_tokens,
+        Count{0, longest_horizon}, {std::uint64_t{0}}, Takes::tokens,
+        "tokens that an answer has before one that ends it, unless the model allows no other",
+        beside);
+  visit("ignore_eos", &ChainOptions::ignore_eos, &ChainOptions::ignore_eos, Truth{}, {},
+        Takes::tokens, "draw no token that ends an answer, unless the model allows no other",
+        beside);
+  visit("top_k", &ChainOptions::top_k, &ChainOptions::top_k, Limit{largest_vocabulary},
+        {std::uint64_t{0}, ", as -1: all"}, Takes::tokens,
+        "draw the likeliest tokens alone: this many, and those as likely as the last",
+        served_beside);
+  visit("min_p", &ChainOptions::min_p, &ChainOptions::min_p, Number{0.0, 1.0}, {0.0}, Takes::tokens,
+        "draw tokens alone that have at least this share of the likeliest one's probability at the "
+        "temperature",
+        served_beside);
+  visit("top_p", &ChainOptions::top_p, &ChainOptions::top_p, Number{0.0, 1.0, true}, {1.0},
+        Takes::tokens,
+        "draw the likeliest tokens alone: as few as have this probability together at the "
+        "temperature, among those that top_k and min_p leave",
+        served_beside);
   visit("particles", &SamplerWish::particles, &SamplerSettings::particles, Count{1, most_particles},
         {defaults::particles}, Takes::particles,
         "N of power-smc, which looks at the weights after each block, and of best-of-n");
@@ -191,7 +243,7 @@ void visit_fields(const Visitor& visitor) {
   visit("horizon", &SamplerWish::horizon, &SamplerSettings::horizon, Count{1, longest_horizon},
         {defaults::horizon, ", and after a prompt that leaves less room, that"}, Takes::always,
         "horizon T: the longest answer, in tokens",
-        {.config = InConfig::always, .body = false, .alias = "max_tokens"});
+        {.config = InConfig::always, .body = false, .served = true, .alias = "max_tokens"});
   visit("block", &SamplerWish::block, &SamplerSettings::block, Count{1, UINT32_MAX},
         {std::string_view("T/4")}, Takes::always, "block width B of the stages", decided);
   visit("rounds", &SamplerWish::rounds, &SamplerSettings::rounds, Counts{0, rounds},
@@ -254,17 +306,16 @@ void visit_fields(const Visitor& visitor) {
         "a value that is given overrides the preset's");
 }
 
-/// Returns whether a member of a wish says anything.
-template <class Value>
-bool is_said(const std::optional<Value>& value) {
-  return value.has_value();
+/// Returns whether a wish says anything of a row: what is at its default says nothing.
+template <class Row>
+bool says(const SamplerWish& wish, const Row& row) {
+  static const SamplerWish open;
+  return member_of(wish, row.wish) != member_of(open, row.wish);
 }
-template <class Value>
-bool is_said(const std::vector<Value>& values) {
-  return !values.empty();
-}
-inline bool is_said(std::size_t value) { return value != 0; }
-inline bool is_said(bool value) { return value; }
+
+/// The value, if it is in the range of its setting.
+/// @throw BadInput naming `where`
+double in_range(double value, const field::Number& kind, const std::string& where);
 
 /// Puts what a wish says in place of what the settings hold.
 void take_said(const SamplerWish& wish, SamplerSettings& settings);

@@ -30,6 +30,8 @@ const std::array samplers{
                  parallel_power_tempering, Powers::one, false, true, true},
     NamedSampler{"power-smc", "particles, resampled by weight at the end of a block",
                  power_smc<PowerSmcRules>, Powers::one, true},
+    NamedSampler{"ramped-smc", "power-smc whose power rises up the ladder, a rung for each block",
+                 power_smc<PowerSmcRules>, Powers::ladder, true},
     NamedSampler{"exact-rejection", "exact draws: proposals until one survives all its tokens",
                  exact_rejection<RejectionRules>, Powers::one, false, false, false, false, false,
                  true},

@@ -51,6 +51,14 @@ const NamedSampler& sampler_of(const SamplerWish& wish, Spelling spelling) {
   return sampler;
 }
 
+/// Looks at the numbers that a program has said; flags and bodies were read so.
+void check_ranges(const SamplerWish& wish, Spelling spelling) {
+  visit_fields([&](const auto& row) {
+    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(row.kind)>, field::Number>)
+      in_range(member_of(wish, row.wish), row.kind, spelt(row.key, spelling));
+  });
+}
+
 }  // namespace
 
 void check_prefetch(const SamplerSettings& settings, Spelling spelling) {
@@ -77,6 +85,7 @@ void check_prefetch(const SamplerSettings& settings, Spelling spelling) {
 
 SamplerSettings resolve_sampler(const SamplerWish& wish, Spelling spelling) {
   const NamedSampler& sampler = sampler_of(wish, spelling);
+  check_ranges(wish, spelling);
   refuse_without_effect(wish, sampler, spelling);
   const Preset* preset =
       wish.preset ? &preset_named(*wish.preset, spelt("preset", spelling)) : nullptr;

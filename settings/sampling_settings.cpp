@@ -135,8 +135,11 @@ SamplingSettings SamplingSettings::from_json(const nlohmann::json& json, const s
 Plan SamplingSettings::plan() const {
   const Plan plan = SamplerSettings::plan();
   for (const SamplePrompt& prompt : prompts)
-    if (prompt.horizon)
-      cut_at(plan, *prompt.horizon, prompt.id ? "prompt " + in_quotes(*prompt.id) : "prompt");
+    if (prompt.horizon) {
+      const std::string name = prompt.id ? "prompt " + in_quotes(*prompt.id) : "prompt";
+      cut_at(plan, *prompt.horizon, name);
+      require_room(*prompt.horizon, "an answer to the " + name);
+    }
   return plan;
 }
 

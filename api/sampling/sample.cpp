@@ -33,6 +33,7 @@ gpu::SampleWish wish_of(const SampleRequest& request) {
   sampler.seed = request.seed;
   sampler.stop = request.stop;
   static_cast<MoveOptions&>(sampler.options) = request.moves;
+  static_cast<TokenOptions&>(sampler.options) = request.tokens;
   return wish;
 }
 

@@ -10,7 +10,7 @@ constexpr const char* program_examples = R"(Examples:
   tempera verify
   tempera exact toy_models/four_state.json --horizon 2 --power 2
   tempera law toy_models/bimodal.json --horizon 4 --powers 1,4
-  tempera sample '4+7+9?' --model toy_models/worked_sum --horizon 28)";
+  tempera sample '4+7+9+3+8+6+2+5?' --model toy_models/worked_sum --horizon 28)";
 
 }  // namespace
 

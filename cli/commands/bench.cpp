@@ -34,17 +34,19 @@ gpu::PaperSettings settings_for(const std::string& shape) {
   return shape == "tiny" ? gpu::shortened(paper, 128) : paper;
 }
 
-/// What a row is made of besides its times.
+/// The parts of a row besides its times.
 struct BenchedModel {
   const gpu::ModelShape& shape;
+  gpu::Arithmetic arithmetic;
 
   std::uint64_t weight_bytes() const { return 2 * shape.step_weights(); }
   /// Bytes that a problem of the row reads at least, in all or for some of its tokens.
   double least_bytes(const gpu::MeasuredRuntime& row, const gpu::ExpectedTokens& expected) const {
-    return expected.least_bytes(row.problems * row.rungs, weight_bytes(), shape.token_bytes());
+    return expected.least_bytes(row.problems * row.rungs, weight_bytes(),
+                                shape.token_bytes(arithmetic));
   }
   double bytes_per_second(const gpu::Decoded& decoded) const {
-    return decoded.bytes(weight_bytes(), shape.token_bytes()) / decoded.seconds;
+    return decoded.bytes(weight_bytes(), shape.token_bytes(arithmetic)) / decoded.seconds;
   }
   /// Another model's time is no fraction of the paper's.
   bool is_the_papers() const { return shape.name == "qwen3-8b"; }
@@ -73,6 +75,7 @@ nlohmann::ordered_json to_json(const gpu::MeasuredPart& part, const gpu::Measure
 nlohmann::ordered_json to_json(const gpu::PaperRuntime& paper, const gpu::MeasuredRuntime& measured,
                                const BenchedModel& model) {
   nlohmann::ordered_json json = {
+      {"arithmetic", name_of(model.arithmetic)},
       {"rungs", measured.rungs},
       {"problems_side_by_side", measured.problems},
       {"early_rejection", measured.early_rejection},
@@ -139,22 +142,53 @@ void print(const gpu::PaperRuntime& paper, const gpu::MeasuredRuntime& measured,
   flush_output();
 }
 
+/// Rows of one arithmetic: each K of the table, one problem and as many as fit, with early
+/// rejection and without it; or only_full, without it as many as fit.
+void measure_rows(const BenchOptions& options, const BenchedModel& benched, gpu::Transformer& model,
+                  bool only_full, nlohmann::ordered_json& rows) {
+  const gpu::PaperSettings settings = settings_for(options.shape);
+  for (const gpu::PaperRuntime& paper : gpu::paper_runtimes()) {
+    const std::size_t most = options.problems != 0
+                                 ? options.problems
+                                 : gpu::problems_that_fit(model, settings, paper.powers.size());
+    std::vector<std::size_t> side_by_side{most};
+    if (most > 1 && !only_full) side_by_side.insert(side_by_side.begin(), 1);
+    gpu::PaperRuntime row = paper;
+    // A shape that is no model has a budget that is a share of the paper's, as its lengths are.
+    row.decode_tokens = row.decode_tokens * settings.horizon / gpu::PaperSettings().horizon;
+    for (const std::size_t problems : side_by_side) {
+      for (const bool early_rejection : {false, true}) {
+        if (early_rejection && only_full) continue;
+        const auto measured = gpu::measure_runtime(
+            model, row, settings, problems, static_cast<double>(options.seconds), early_rejection);
+        if (options.json)
+          rows.push_back(to_json(paper, measured, benched));
+        else
+          print(paper, measured, benched);
+      }
+    }
+  }
+}
+
 void run_bench_paper(BenchOptions options) {
   if (options.shape.empty()) options.shape = "qwen3-8b";
+  const auto device_is = gpu::compute_capability();
   const auto arithmetic = options.arithmetic.value_or(
-      gpu::fast_arithmetic(gpu::compute_capability()).value_or(gpu::Arithmetic::tensor_core));
+      gpu::fast_arithmetic(device_is).value_or(gpu::Arithmetic::tensor_core));
   const gpu::PaperSettings settings = settings_for(options.shape);
-  const auto model = gpu::model_of_shape(options.shape, arithmetic);
+  auto model = gpu::model_of_shape(options.shape, arithmetic);
+  const std::string kernels = model->kernels().name();
   const std::string device = gpu::device_description().value_or("unknown");
-  const BenchedModel benched{*gpu::find_model_shape(options.shape)};
+  const gpu::ModelShape& shape = *gpu::find_model_shape(options.shape);
+  const BenchedModel benched{shape, arithmetic};
   const std::string note = benched.is_the_papers()
                                ? "the paper's, of an H100"
                                : "the paper's, of Qwen3-8B on an H100: another model than this";
   if (!options.json) {
     const std::string title =
         "Runtime per problem as in the paper's table: shape " + options.shape +
-        ", random weights, " + std::string(name_of(arithmetic)) + " by " + model->kernels().name() +
-        " on " + device + "; prompt " + std::to_string(settings.prompt) +
+        ", random weights, " + std::string(name_of(arithmetic)) + " by " + kernels + " on " +
+        device + "; prompt " + std::to_string(settings.prompt) +
         ", T = " + std::to_string(settings.horizon) + ", B = " + std::to_string(settings.block) +
         "; no token ends a record.";
     std::printf("%s\n", wrapped(title, table_columns, 2).c_str());
@@ -163,32 +197,22 @@ void run_bench_paper(BenchOptions options) {
                 "least TB", "s/problem", "paper");
   }
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
-  for (const gpu::PaperRuntime& paper : gpu::paper_runtimes()) {
-    std::vector<std::size_t> side_by_side{1};
-    const std::size_t most = options.problems != 0
-                                 ? options.problems
-                                 : gpu::problems_that_fit(*model, settings, paper.powers.size());
-    if (most > 1) side_by_side.push_back(most);
-    for (const std::size_t problems : side_by_side) {
-      gpu::PaperRuntime row = paper;
-      // A shape that is no model has a budget that is a share of the paper's, as its lengths are.
-      row.decode_tokens = row.decode_tokens * settings.horizon / gpu::PaperSettings().horizon;
-      for (const bool early_rejection : {false, true}) {
-        const auto measured = gpu::measure_runtime(
-            *model, row, settings, problems, static_cast<double>(options.seconds), early_rejection);
-        if (options.json)
-          rows.push_back(to_json(paper, measured, benched));
-        else
-          print(paper, measured, benched);
-      }
-    }
+  measure_rows(options, benched, *model, false, rows);
+  if (!options.arithmetic) {
+    // Products take as long, so that the difference is that of the pages.
+    const auto eight_bits = gpu::fast_arithmetic(device_is, gpu::PageElements::eight_bits)
+                                .value_or(gpu::Arithmetic::tensor_core_8_bit_pages);
+    if (!options.json) std::printf("%s, another p0:\n", std::string(name_of(eight_bits)).c_str());
+    model.reset();  // the memory has no room for two of the larger ones
+    model = gpu::model_of_shape(options.shape, eight_bits);
+    measure_rows(options, {shape, eight_bits}, *model, true, rows);
   }
   if (options.json) {
     const nlohmann::ordered_json json = {{"part", 7},
                                          {"name", "tempera bench paper"},
                                          {"shape", options.shape},
                                          {"arithmetic", name_of(arithmetic)},
-                                         {"kernels", model->kernels().name()},
+                                         {"kernels", kernels},
                                          {"device", device},
                                          {"horizon", settings.horizon},
                                          {"block", settings.block},
@@ -209,7 +233,9 @@ void run_bench_paper(BenchOptions options) {
             "TB: what a problem reads if every step has all rows; s/problem: of the whole run, "
             "else "
             "of each stage's extension and moves by their own rates, and not seen if --seconds cut "
-            "one off before its extension or a round was done; paper: " +
+            "one off before its extension or a round was done; the last rows: pages of 8 bits, if "
+            "no "
+            "--arithmetic is given; paper: " +
                 note,
             table_columns, 2)
             .c_str());

@@ -137,6 +137,7 @@ void add_check(CLI::App& app) {
       throw BadInput("--seed", "has no effect without --random",
                      "say by --random how many models are to be drawn, or leave it out");
     refuse_idle(*command, *options);
+    offer_python_package();
     run_check(*options, horizon->count() > 0);
   });
 }

@@ -186,6 +186,14 @@ std::vector<std::string> unseen_of(const lab::JudgedTarget& target, bool only_sy
   return notes;
 }
 
+/// The most by which doubles move a law on models as small as those that are judged.
+const Rational most_by_doubles{1, 1'000'000'000'000};
+
+/// True if a failure looks like the rounding of doubles alone.
+bool is_rounding(const KernelVerdict& verdict) {
+  return verdict.stochastic() && verdict.irreducible && verdict.tv_one_step < most_by_doubles;
+}
+
 }  // namespace
 
 void check_kernel(const CheckOptions& options, bool names_horizon) {
@@ -259,7 +267,10 @@ void check_kernel(const CheckOptions& options, bool names_horizon) {
       paths.clear();  // it fails elsewhere in another way, too
     }
     line.clear();
-    if (!options.json) print_smallest(*smallest, paths);
+    if (options.json) continue;
+    print_smallest(*smallest, paths);
+    if (within == 0 && is_rounding(smallest->verdict))
+      say("so small a difference is how floating point rounds: judge it again with --within 1e-9");
   }
   const auto decided = static_cast<std::size_t>(std::count_if(
       rows.begin(), rows.end(), [](const JudgedRow& row) { return row.verdict.has_value(); }));

@@ -67,6 +67,18 @@ std::string diagnostics_table(const std::vector<gpu::RungDiagnostics>& found) {
                   length.text().c_str());
     table += line;
   }
+  table += "  rung  commonest answer: share       ESS     tail  R-hat  MC error\n";
+  for (std::size_t k = rungs; k > 0; --k) {
+    Worst answer;
+    double share = 0;
+    for (const auto& at : found) {
+      if (at.rung != k) continue;
+      answer.take(at.answer);
+      share += at.answer.mean / static_cast<double>(prompts.size());
+    }
+    std::snprintf(line, sizeof line, "%6zu %23.4g  %s\n", k, share, answer.text().c_str());
+    table += line;
+  }
   const auto& first = found.front();
   if (prompts.size() > 1)
     std::snprintf(line, sizeof line, "the worst of %zu prompts, whose chains are their answers",
@@ -88,7 +100,8 @@ nlohmann::ordered_json diagnostics_json(const gpu::SamplingSettings& settings,
                  {"chains", at.chains},
                  {"draws", at.draws},
                  {"log_p0", json_of(at.log_p0)},
-                 {"length", json_of(at.length)}});
+                 {"length", json_of(at.length)},
+                 {"answer", json_of(at.answer)}});
     list.push_back(std::move(json));
   }
   return list;

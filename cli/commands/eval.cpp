@@ -40,12 +40,7 @@ void run_eval(const std::vector<std::string>& arguments) {
   std::error_code error;
   const auto command = std::filesystem::read_symlink("/proc/self/exe", error);
   if (!error) setenv("TEMPERA", command.c_str(), 0);
-  const auto shipped = std::filesystem::path(shipped_tree("")) / "python";
-  if (std::filesystem::is_directory(shipped / "tempera" / "eval", error)) {
-    const char* others = std::getenv("PYTHONPATH");
-    const std::string first = others != nullptr && *others != '\0' ? others + std::string(":") : "";
-    setenv("PYTHONPATH", (first + shipped.string()).c_str(), 1);
-  }
+  offer_python_package();
   std::vector<std::string> words{"python3", "-c", python_program};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> pointers;

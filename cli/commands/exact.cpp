@@ -84,14 +84,11 @@ MixingHeading mixing_heading(const ExactFlags& flags, bool is_joint) {
 /// The answer to --gap, --mixing and --cuts; nothing if none is given.
 std::optional<reference::MixingReport> mixing_of(const ExactFlags& flags,
                                                  const MixingHeading& about,
-                                                 const reference::FiniteModel& model,
-                                                 const reference::Ladder& ladder,
-                                                 reference::Schedule schedule,
-                                                 const reference::ExactQuestion& asked) {
+                                                 reference::AskedChain& chain) {
   if (!flags.gap && !flags.cuts && flags.mixing.empty()) return std::nullopt;
   reference::MixingQuestion question{flags.gap, std::nullopt, flags.cuts};
   if (!flags.mixing.empty()) question.within = about.within;
-  return reference::report_mixing(model, ladder, schedule, asked, question);
+  return reference::report_mixing(chain, question);
 }
 
 void report_rung(const ExactFlags& flags, const reference::ExactQuestion& asked) {
@@ -112,6 +109,7 @@ void report_rung(const ExactFlags& flags, const reference::ExactQuestion& asked)
   const auto model = reference::load_finite_model(flags.model);
   const RungHeading heading{model.name(), asked.horizon, power, kernel};
   const MixingHeading about = mixing_heading(flags, false);
+  reference::AskedChain chain(model, reference::Ladder({power}), reference::Schedule::adj, asked);
   std::optional<reference::MixingReport> mixing;
   if (kernel == "fixed") {
     const bool is_carried = reference::is_carried(model, asked.horizon, 1);
@@ -122,8 +120,7 @@ void report_rung(const ExactFlags& flags, const reference::ExactQuestion& asked)
                      "give it for the laws and verdicts alone");
     // The record's own restart positions are computed from the matrix.
     const bool asks_matrix = asked.range == reference::RestartRange::record;
-    mixing =
-        mixing_of(flags, about, model, reference::Ladder({power}), reference::Schedule::adj, asked);
+    mixing = mixing_of(flags, about, chain);
     if (flags.no_matrix && (is_carried || !asks_matrix)) {
       const auto report = reference::report_carried(model, reference::Ladder({power}),
                                                     reference::Schedule::adj, asked);
@@ -138,7 +135,7 @@ void report_rung(const ExactFlags& flags, const reference::ExactQuestion& asked)
       return print(json);
     }
   }
-  const auto report = kernel == "fixed" ? reference::report_fixed_horizon(model, power, asked)
+  const auto report = kernel == "fixed" ? reference::report_fixed_horizon(chain)
                       : flags.no_matrix ? reference::report_carried_truncating(model, power, asked)
                                         : reference::report_truncating(model, power, asked);
   const auto matrix = flags.no_matrix ? PrintedMatrix::no : PrintedMatrix::yes;
@@ -168,7 +165,8 @@ void report_joint(const ExactFlags& flags, const reference::ExactQuestion& asked
         model, ladder, sweep, asked,
         parse_whole_number(flags.round_trips, "--round-trips", {1, 10'000}));
   const MixingHeading about = mixing_heading(flags, true);
-  const auto mixing = mixing_of(flags, about, model, ladder, sweep, asked);
+  reference::AskedChain chain(model, ladder, sweep, asked);
+  const auto mixing = mixing_of(flags, about, chain);
   const auto answer = [&](const auto& report) {
     if (flags.json) {
       nlohmann::ordered_json json = exact_json(report);
@@ -183,7 +181,7 @@ void report_joint(const ExactFlags& flags, const reference::ExactQuestion& asked
   if (reference::is_carried(model, asked.horizon, ladder.rungs()))
     answer(reference::report_carried(model, ladder, sweep, asked));
   else
-    answer(reference::report_joint(model, ladder, sweep, asked));
+    answer(reference::report_joint(chain));
 }
 
 void run_exact(const ExactFlags& flags) {

@@ -45,6 +45,7 @@ std::vector<reference::Rational> check_options(const CLI::App& command,
   };
   gpu::SamplerWish wish = exact.as_sampler_wish();
   wish.sampler = options.sampler;
+  wish.options = options.tokens.wish().options;
   static_cast<MoveOptions&>(wish.options) = options.options;
   if (!options.restart_weights.empty()) wish.restart_weights = options.restart_weights;
   wish.restart_range = asked.restart_range;
@@ -92,7 +93,8 @@ lab::NamedRun run_of(const SamplerLawModel& asked, const SamplerLawOptions& opti
           options.restart_weights,
           asked.restart_range.value_or(gpu::RestartRange::horizon),
           options.options,
-          settings.most_tokens};
+          settings.most_tokens,
+          options.tokens.wish().options};
 }
 
 /// A walk goes through the joint states of all replicas, but for chains that are walked by
@@ -168,7 +170,7 @@ std::vector<CLI::Option*> add_sampler_law_options(CLI::App& command, SamplerLawO
   std::string names;
   for (const NamedSampler& sampler : gpu::named_samplers())
     names += (names.empty() ? "" : ", ") + std::string(sampler.name);
-  return {
+  std::vector<CLI::Option*> added{
       add_text(command, "--sampler", options.sampler, "NAME",
                "The law of a whole sampler's answer beside that of its definition: " + names),
       add_whole_number(command, "--block", wish.block, {1, 128},
@@ -194,6 +196,9 @@ std::vector<CLI::Option*> add_sampler_law_options(CLI::App& command, SamplerLawO
       add_whole_number(
           command, "--prefetch", options.options.prefetch, {0, 8},
           "For a sampler: local moves of each rung that begin ahead" + default_text(0))};
+  const auto of_tokens = options.tokens.add_to(command, SamplerFlags::Of::token);
+  added.insert(added.end(), of_tokens.begin(), of_tokens.end());
+  return added;
 }
 
 void run_sampler_law(const CLI::App& command, const SamplerLawModel& asked,
@@ -206,7 +211,8 @@ void run_sampler_law(const CLI::App& command, const SamplerLawModel& asked,
   const reference::FiniteModel model = reference::load_finite_model(asked.model);
   check_size(run, model);
   const auto begin = std::chrono::steady_clock::now();
-  const lab::ShippedSampler walked{asked.model, run, lab::named_sampler_law(run, model), 0.0};
+  const lab::ShippedSampler walked{asked.model, run, lab::named_sampler_law(run, model), 0.0,
+                                   lab::penalty_rounding(run, model)};
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
   if (asked.json)
     std::cout << to_json(run, walked.report, walked.holds()).dump() << '\n';

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/commands/sampler_flags.hpp"
 #include "reference/numbers/rational.hpp"
 #include "settings/exact_wish.hpp"
 
@@ -15,6 +16,7 @@ struct SamplerLawOptions {
   gpu::ExactWish wish;
   std::vector<std::uint64_t> restart_weights;
   MoveOptions options;
+  SamplerFlags tokens;
 };
 
 /// What `law` takes with or without --sampler.

@@ -109,7 +109,7 @@ void judge_chains(const std::vector<gpu::RungDiagnostics>& chains, Advice& advic
   for (const auto& at : chains) {
     const bool is_last = at.rung == chains.back().rung;
     if (!is_last || at.chains < 2) continue;
-    for (const auto* figures : {&at.log_p0, &at.length})
+    for (const auto* figures : {&at.log_p0, &at.length, &at.answer})
       worst = std::max(worst, figures->r_hat.value_or(0.0));
   }
   if (worst == 0.0) return;

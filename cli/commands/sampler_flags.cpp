@@ -17,6 +17,8 @@ std::string text_of(const gpu::Default& open) {
           return "";
         else if constexpr (std::is_same_v<Value, std::vector<double>>)
           return decimals_of(each);
+        else if constexpr (std::is_same_v<Value, double>)
+          return decimals_of({each});
         else if constexpr (std::is_same_v<Value, std::uint64_t>)
           return std::to_string(each);
         else
@@ -53,6 +55,20 @@ CLI::Option* add(CLI::App& command, const std::string& flag, const std::string& 
                  Member& member, const field::Count& kind) {
   return add_parsed(command, flag, "N", help, [&member, flag, kind](const std::string& text) {
     member = parse_whole_number(text, flag, {kind.least, kind.most});
+  });
+}
+template <class Member>
+CLI::Option* add(CLI::App& command, const std::string& flag, const std::string& help,
+                 Member& member, const field::Limit& kind) {
+  return add_parsed(command, flag, "N", help, [&member, flag, kind](const std::string& text) {
+    member = text == "-1" ? 0 : parse_whole_number(text, flag, {0, kind.most});
+  });
+}
+template <class Member>
+CLI::Option* add(CLI::App& command, const std::string& flag, const std::string& help,
+                 Member& member, const field::Number& kind) {
+  return add_parsed(command, flag, "X", help, [&member, flag, kind](const std::string& text) {
+    member = gpu::in_range(parse_number(text, flag), kind, flag);
   });
 }
 template <class Member>
@@ -112,10 +128,12 @@ CLI::Option* add(CLI::App& command, const std::string& flag, const std::string& 
 
 }  // namespace
 
-void SamplerFlags::add_to(CLI::App& command, Of which) {
+std::vector<CLI::Option*> SamplerFlags::add_to(CLI::App& command, Of which) {
+  std::vector<CLI::Option*> added;
   gpu::visit_fields([&](const auto& row) {
+    if (which == Of::token && row.takes != gpu::Takes::tokens) return;
     if (which == Of::one_answer && !row.places.chat) return;
-    if (which == Of::server && !row.places.body && row.key != "horizon") return;
+    if (which == Of::server && !row.places.served) return;
     auto& member = gpu::member_of(said_, row.wish);
     std::string flag = spelt(row.key, gpu::Spelling::flags);
     std::string help = help_of(row);
@@ -127,11 +145,13 @@ void SamplerFlags::add_to(CLI::App& command, Of which) {
             "The options after it are its settings. NAME:SAMPLER, such as smollm2:ppt, is a "
             "model that is drawn by that sampler";
       }
-    const CLI::Option* option = add(command, flag, help, member, row.kind);
+    CLI::Option* option = add(command, flag, help, member, row.kind);
+    added.push_back(option);
     if (row.places.alias.empty()) return;
     const std::string alias = spelt(row.places.alias, gpu::Spelling::flags);
     aliases_.emplace_back(option, add(command, alias, "Another name of " + flag, member, row.kind));
   });
+  return added;
 }
 
 const gpu::SamplerWish& SamplerFlags::wish() const {

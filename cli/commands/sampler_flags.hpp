@@ -16,10 +16,11 @@ class SamplerFlags {
   enum class Of : std::uint8_t {
     run,         ///< every setting
     one_answer,  ///< those of a single answer
+    token,       ///< the rules of a token
     server       ///< those that a request may leave open; the sampler is --default-sampler
   };
-  /// Declares the flags of `command`, which must not outlive this object.
-  void add_to(CLI::App& command, Of which);
+  /// Declares the flags of `command`, which must not outlive this object, and returns them.
+  std::vector<CLI::Option*> add_to(CLI::App& command, Of which);
   /// Returns what the options say.
   /// @throw BadInput for a flag and its alias together
   const gpu::SamplerWish& wish() const;

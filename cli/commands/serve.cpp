@@ -45,6 +45,7 @@ struct ServeOptions {
   std::size_t longest = 0;
   std::string access_log;
   std::string batch_folder;
+  std::string runs;
   std::string shard;
   std::string packed_weights;
   bool without_key = false;
@@ -119,6 +120,8 @@ void run_serve(ServeOptions options) {
   options.server.longest = std::chrono::seconds(options.longest);
   if (!options.batch_folder.empty())
     options.server.batch_folder = std::filesystem::absolute(options.batch_folder).string();
+  if (!options.runs.empty())
+    options.server.runs = std::filesystem::absolute(options.runs).lexically_normal().string();
   if (!options.shard.empty()) {
     if (options.batch_folder.empty())
       throw BadInput("--shard", "deals the lines of batches, and no folder for them is given",
@@ -206,6 +209,9 @@ void add_serve(CLI::App& app) {
   add_text(*command, "--shard", options->shard, "I/N",
            "Draw shard I of every batch of --batch-folder, which N servers share; clients ask the "
            "server of shard 1");
+  add_text(*command, "--runs", options->runs, "FOLDER",
+           "Folder whose run folders, made by tempera sample --out, the page opens; they are only "
+           "read (default: none)");
   options->sampler.add_to(*command, SamplerFlags::Of::server);
   add_packed_weights(*command, options->packed_weights);
   add_bytes(*command, "--cache-memory", options->server.session.cache_memory,

@@ -27,4 +27,13 @@ std::string shipped_tree(const std::string& named) {
   return TEMPERA_SOURCE_DIR;
 }
 
+void offer_python_package() {
+  const auto folder = std::filesystem::path(shipped_tree("")) / "python";
+  std::error_code error;
+  if (!std::filesystem::is_directory(folder / "tempera", error)) return;
+  const char* others = std::getenv("PYTHONPATH");
+  const std::string first = others != nullptr && *others != '\0' ? others + std::string(":") : "";
+  setenv("PYTHONPATH", (first + folder.string()).c_str(), 1);
+}
+
 }  // namespace tempera::cli

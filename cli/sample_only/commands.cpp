@@ -7,7 +7,7 @@ void add_commands(CLI::App& program) {
   program.footer(
       "Examples:\n"
       "  tempera-sample-only models\n"
-      "  tempera-sample-only sample '4+7+9?' --model toy_models/worked_sum --horizon 28\n"
+      "  tempera-sample-only sample '4+7+9+3+8+6+2+5?' --model toy_models/worked_sum --horizon 28\n"
       "This program has no finite models and no exact laws: those are tempera's.");
   add_sample(program);
   add_merge(program);

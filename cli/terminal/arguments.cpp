@@ -88,16 +88,12 @@ struct OtherName {
 constexpr const char* of_temperature =
     "give --sampler low-temperature and its power, 1/T, or to sample and chat --temperature T";
 constexpr const char* of_length = "give --horizon T, the longest answer in tokens";
-constexpr const char* of_cut = "leave it out: every token that the model allows can be drawn";
 
 constexpr std::array other_names{
     OtherName{"--temperature", of_temperature},
     OtherName{"--temp", of_temperature},
     OtherName{"--max-tokens", of_length},
     OtherName{"--max-new-tokens", of_length},
-    OtherName{"--top-k", of_cut},
-    OtherName{"--top-p", of_cut},
-    OtherName{"--min-p", of_cut},
     OtherName{"--stop", "leave it out: an answer ends at a terminal token or at --horizon"},
 };
 

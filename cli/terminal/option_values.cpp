@@ -120,6 +120,16 @@ double parse_temperature(const std::string& text, const std::string& flag) {
   return value;
 }
 
+double parse_number(const std::string& text, const std::string& flag) {
+  const bool is_below_0 = text.starts_with('-');
+  const std::string digits = text.substr(is_below_0 ? 1 : 0);
+  double value = 0.0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (!is_decimal(digits) || error != std::errc())
+    throw BadInput(flag, in_quotes(text) + " is not a number", "give a decimal such as 0.9");
+  return is_below_0 ? -value : value;
+}
+
 bool is_fraction(std::string_view text) {
   if (text.starts_with('-')) text.remove_prefix(1);
   const std::size_t slash = text.find('/');

@@ -46,6 +46,9 @@ std::vector<double> parse_powers(const std::string& list, const std::string& fla
 std::vector<std::uint64_t> parse_restart_weights(const std::string& list, const std::string& flag);
 /// A temperature: a decimal; gpu::resolve_sampler checks that its power is in range.
 /// @throw BadInput naming `flag`
+double parse_number(const std::string& text, const std::string& flag);
+/// A number above 0, as a temperature is.
+/// @throw as parse_number
 double parse_temperature(const std::string& text, const std::string& flag);
 
 /// A number of bytes, as add_bytes takes it.

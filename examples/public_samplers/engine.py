@@ -13,7 +13,7 @@ from checkout import module_named
 
 class SamplingParams:
     def __init__(self, temperature=1.0, alpha=1.0, max_tokens=16, n=1, logprobs=None, ignore_eos=False, min_tokens=0,
-                 top_p=1.0, top_k=0, logprob_token_ids=None):
+                 top_p=1.0, top_k=0, logprob_token_ids=None, stop_token_ids=None, detokenize=True, skip_special_tokens=True):
         named = dict(locals())
         named.pop("self")
         vars(self).update(named)
@@ -46,7 +46,12 @@ class LLM:
     def _answer(self, prompt, params):
         if params.top_p < 1 or params.top_k > 0:
             raise ValueError("only a whole proposal is stood in for: give top_p=1")
-        prefix, ids, proposal, base = [t for t in prompt if t < self._size], [], [], []
+        prefix = [t for t in prompt if t < self._size]
+        outputs = [self._completion(prefix, params, index) for index in range(params.n)]
+        return types.SimpleNamespace(outputs=outputs, prompt_token_ids=prompt)
+
+    def _completion(self, prefix, params, index):
+        ids, proposal, base, reason = [], [], [], "length"
         while len(ids) < params.max_tokens:
             logits = self._row(prefix + ids)
             scaled = [x / params.temperature for x in logits]
@@ -59,9 +64,10 @@ class LLM:
             proposal.append({token: Logprob(math.log(weights[token] / math.fsum(weights)))})
             base.append({token: Logprob(logits[token] - math.log(math.fsum(math.exp(x) for x in logits)))})
             if token in self._model.terminal and not params.ignore_eos:
+                reason = "stop"
                 break
-        output = types.SimpleNamespace(token_ids=ids, logprobs=proposal, power_logprobs=base)
-        return types.SimpleNamespace(outputs=[output], prompt_token_ids=prompt)
+        return types.SimpleNamespace(index=index, token_ids=ids, logprobs=proposal, power_logprobs=base, finish_reason=reason,
+                                     stop_reason=None)
 
     def _row(self, prefix):
         for token in prefix:

@@ -13,7 +13,7 @@
 
 namespace tempera::gpu {
 
-/// What is asked of each prompt, and of the session that draws its answers. The fields of the
+/// The wishes of each prompt, and of the session that draws its answers. The fields of the
 /// request that are a prompt's own (tokens, number, sampler, first sample) are filled in for each;
 /// its plan is that of prompts without a horizon of their own.
 struct DrawSettings : SampleRequest, SessionOptions {

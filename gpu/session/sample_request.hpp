@@ -18,7 +18,7 @@ namespace tempera::gpu {
 /// resolve() (resolve.hpp) makes one from what a user wishes; a program may also fill it by hand.
 ///
 /// Sample s of a request is a function of model, arithmetic, prompt, number, sampler, ladder, plan,
-/// terminal tokens, stop strings, seed and s. The fields of `options` change no answer.
+/// terminal tokens, stop strings, TokenOptions, seed and s. The other `options` change no answer.
 struct SampleRequest {
   Ladder ladder = Ladder({1.0});       ///< α_1 < … < α_K
   Plan plan = {};                      ///< stages T_m with their rounds, k*, particles, restart law
@@ -36,7 +36,7 @@ struct SampleRequest {
   /// the sampler's target stays p0^α over whole records, and the answer that it has drawn is cut. A
   /// tokenwise sampler draws nothing after the token that completes one. @pre none is empty
   std::vector<std::string> stop = {};
-  ChainOptions options = {};  ///< how the runs are drawn, which changes no answer
+  ChainOptions options = {};  ///< how the runs are drawn: only its TokenOptions change an answer
   std::uint8_t pilot = 0;     ///< as Chain::pilot
   /// The share of rows and memory that it uses, which changes no answer. Requests without a share
   /// of their own have one together.

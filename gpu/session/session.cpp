@@ -6,6 +6,7 @@
 #include <map>
 #include <new>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "base/error.hpp"
@@ -58,7 +59,7 @@ class Session::Work {
     if (options.largest_batch == 0 || options.in_flight == 0)
       throw Bug("a session whose batch, or whose samples under way, are none");
     engine_.keep_within(*account_);
-    engine_.share_time(options.shares_time);
+    engine_.share_time(options.clock);
   }
 
   RequestId submit(SampleRequest&& request, std::optional<SavedProgress>&& saved,
@@ -77,12 +78,13 @@ class Session::Work {
     return taken->id;
   }
 
-  RequestId score(std::vector<TokenId>&& tokens, std::size_t likeliest, Listener& listener) {
+  RequestId score(std::vector<TokenId>&& tokens, std::size_t likeliest, Listener& listener,
+                  const Share& share) {
     if (tokens.size() < 2)
       throw BadInput("tokens", std::to_string(tokens.size()) + " given",
                      "give at least two: the first is the prompt, the others are scored");
     require_vocabulary(tokens, "tokens");
-    texts_.push_back({next_request_, std::move(tokens), likeliest, &listener});
+    texts_.push_back({next_request_, std::move(tokens), likeliest, &listener, share});
     return next_request_++;
   }
 
@@ -105,9 +107,10 @@ class Session::Work {
 
   bool step() {
     begin_what_may();
+    const double began = seconds();
     const bool is_more = engine_.step();
     tell_tokens();
-    score_text();
+    score_texts(is_more, seconds() - began);
     return is_more || !owners_.empty() || !texts_.empty();
   }
 
@@ -180,6 +183,7 @@ class Session::Work {
     std::vector<TokenId> tokens;
     std::size_t likeliest = 0;
     Listener* listener = nullptr;
+    Share share = {};
     std::size_t bytes = 0;      ///< taken for its caches
     std::size_t passed_by = 0;  ///< samples that began while it waited for memory
     std::optional<TextScoring> scoring = std::nullopt;
@@ -302,18 +306,47 @@ class Session::Work {
   bool has_room_for_next(const Owner& owner) {
     const auto has_room = [&] { return memory_.has_room(room_of_next(owner).free); };
     if (!has_room()) prompts_.drop_unused();
-    return has_room() || (runs_.empty() && (texts_.empty() || !texts_.front().scoring));
+    return has_room() || is_idle();
   }
 
-  /// The first text, if it waits for room; null otherwise.
+  /// The first text of those whose client has none under way; null if there is none.
   Text* text_that_waits() {
-    return texts_.empty() || texts_.front().scoring ? nullptr : &texts_.front();
+    const auto clients = clients_of_texts_under_way();
+    const auto first = std::find_if(texts_.begin(), texts_.end(), [&](const Text& text) {
+      return !clients.contains(text.share.client);
+    });
+    return first == texts_.end() ? nullptr : &*first;
+  }
+  std::set<std::uint64_t> clients_of_texts_under_way() const {
+    std::set<std::uint64_t> clients;
+    for (const Text& text : texts_)
+      if (text.scoring) clients.insert(text.share.client);
+    return clients;
+  }
+  /// The text under way whose turn it is, or the end.
+  std::list<Text>::iterator text_in_turn() {
+    return std::find_if(texts_.begin(), texts_.end(),
+                        [](const Text& text) { return text.scoring.has_value(); });
   }
 
-  /// Begins the first text if there is room for it.
+  /// True if neither a sample nor a text is under way.
+  bool is_idle() { return runs_.empty() && text_in_turn() == texts_.end(); }
+
+  /// The first client's request whose first sample is to begin; null if there is none.
+  Owner* first_to_begin() {
+    const auto first = std::find_if(owners_.begin(), owners_.end(), [](const Owner& owner) {
+      return !owner.queue.empty() && owner.under_way == 0 && owner.share != Share{};
+    });
+    return first == owners_.end() ? nullptr : &*first;
+  }
+
+  /// Begins the first text that waits if there is room for it, and if few have passed by the first
+  /// sample that waits. If few may pass by either, the text begins first.
   void begin_text() {
     Text* const text = text_that_waits();
     if (text == nullptr) return;
+    Owner* const passed = text->passed_by < most_passing ? first_to_begin() : nullptr;
+    if (passed != nullptr && passed->passed_by >= most_passing) return;
     const auto bytes_of = [&](std::size_t positions) {
       return TextScoring::cache_bytes(model_, text->tokens.size(), positions);
     };
@@ -325,21 +358,47 @@ class Session::Work {
     const std::size_t bytes = bytes_of(positions);
     if (!memory_.has_room(room_of(bytes))) prompts_.drop_unused();
     // The text of a sample that had room fits alone, and any other is let in alone.
-    if (!memory_.has_room(room_of(bytes)) && !runs_.empty()) return;
+    if (!memory_.has_room(room_of(bytes)) && !is_idle()) return;
     memory_.take(text->bytes = bytes);
     text->scoring.emplace(model_, *rows_, std::move(text->tokens), text->likeliest, positions);
+    if (passed != nullptr) ++passed->passed_by;
   }
 
-  /// One pass over the text that is being scored.
+  double seconds() const { return options_.clock ? options_.clock() : 0.0; }
+
+  /// Makes a pass over a text, or with a clock over a text of each client until they have had their
+  /// part of the time. sampled: the seconds of the samples' last step.
+  void score_texts(bool is_more, double sampled) {
+    const std::size_t texts = clients_of_texts_under_way().size();
+    if (texts == 0) return;
+    std::set<std::uint64_t> clients;
+    for (const Owner& owner : owners_) clients.insert(owner.share.client);
+    text_lead_ -= sampled * static_cast<double>(texts) /
+                  static_cast<double>(std::max<std::size_t>(1, clients.size()));
+    const bool shares_time = options_.clock && is_more;
+    for (std::size_t i = 0; i < (shares_time ? texts : 1); ++i) {
+      if (shares_time && text_lead_ > 0.0) break;
+      const double began = seconds();
+      score_text();
+      text_lead_ += seconds() - began;
+    }
+    // Time that they have left unused is not for later.
+    text_lead_ = shares_time ? std::max(0.0, text_lead_) : 0.0;
+  }
+
+  /// One pass over the text whose turn it is.
   void score_text() {
-    if (texts_.empty() || !texts_.front().scoring) return;
-    const auto text = texts_.begin();
+    const auto text = text_in_turn();
+    if (text == texts_.end()) return;
     const RequestId id = text->id;
     Listener& listener = *text->listener;
     std::exception_ptr failure;
     try {
       const Stopwatch watch(score_seconds_);
-      if (text->scoring->step()) return;
+      if (text->scoring->step()) {
+        texts_.splice(texts_.end(), texts_, text);
+        return;
+      }
     } catch (const ModelError&) {
       failure = std::current_exception();
     }
@@ -427,8 +486,9 @@ class Session::Work {
   std::map<RequestId, std::shared_ptr<TakenRequest>> requests_;  ///< with samples to end
   std::list<Owner> owners_;  ///< who have requests, in the order in which they came
   Runs runs_;                ///< under way
-  std::list<Text> texts_;    ///< the first is under way
+  std::list<Text> texts_;    ///< those under way in the order of their turns
   double score_seconds_ = 0.0;
+  double text_lead_ = 0.0;  ///< seconds that a text has had beyond its part
   /// Last: its coroutines hold runs, which give their room back.
   Engine engine_;
 };
@@ -458,8 +518,9 @@ RequestId Session::resume(SampleRequest request, SavedProgress saved, Listener& 
   return work_->submit(std::move(request), std::move(saved), listener);
 }
 
-RequestId Session::score(std::vector<TokenId> tokens, std::size_t likeliest, Listener& listener) {
-  return work_->score(std::move(tokens), likeliest, listener);
+RequestId Session::score(std::vector<TokenId> tokens, std::size_t likeliest, Listener& listener,
+                         const Share& share) {
+  return work_->score(std::move(tokens), likeliest, listener, share);
 }
 
 void Session::cancel(RequestId request) { work_->cancel(request); }

@@ -84,10 +84,13 @@ class Session {
   /// @pre request.samples == 1; saved is a state that request.plan can be in
   RequestId resume(SampleRequest request, SavedProgress saved, Listener& listener);
   /// Takes a text whose tokens after the first are to be scored, each with its likeliest
-  /// alternatives. Texts are scored one after the other, each step() making one pass for them
-  /// beside that of the samples. The listener hears `scored` or `failed`.
+  /// alternatives. One text of each client is scored at a time, and clients take turns: a step()
+  /// makes one pass for them, beside that of the samples, and with a clock as many as their part of
+  /// the time allows, but at most one for each client. The listener hears `scored` or
+  /// `failed`.
   /// @throw BadInput for fewer than two tokens, and for one outside the vocabulary
-  RequestId score(std::vector<TokenId> tokens, std::size_t likeliest, Listener& listener);
+  RequestId score(std::vector<TokenId> tokens, std::size_t likeliest, Listener& listener,
+                  const Share& share = {});
   /// Forgets a request: its rows leave the batch before the next pass, its caches are free, and its
   /// listener hears nothing more. One that has ended, or is unknown, is ignored.
   void cancel(RequestId request);

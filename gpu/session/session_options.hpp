@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+
 #include "gpu/core/engine/engine.hpp"
 #include "tempera/options.hpp"
 
@@ -9,8 +11,9 @@ namespace tempera::gpu {
 /// by cache_bytes_of_run, and resolve_cache_memory says what 0 means.
 struct SessionOptions : tempera::SessionOptions {
   WorkOrder order = WorkOrder::first_come;
-  /// True for shares of time, false for shares of rows (Engine::share_time).
-  bool shares_time = false;
+  /// The clock, in seconds, by which clients have equal parts of the time (Engine::share_time);
+  /// none: they have equal parts of the rows.
+  std::function<double()> clock = {};
 };
 
 }  // namespace tempera::gpu

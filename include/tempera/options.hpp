@@ -54,6 +54,25 @@ struct MoveOptions {
   std::size_t prefetch = 0;
 };
 
+/// How each token of a tokenwise sampler is drawn: changes of its row of logits, in this order.
+/// They make another law of each token, which no power of whole answers has; other samplers refuse
+/// them.
+struct TokenOptions {
+  /// r: the logit of a token that the prompt or the answer has becomes ℓ / r if it is above 0, else
+  /// ℓ r. 1: none. @pre 0 < r <= 10
+  double repetition_penalty = 1.0;
+  double frequency_penalty = 0.0;  ///< taken from ℓ for each time that the answer has the token
+  double presence_penalty = 0.0;   ///< taken from ℓ once if the answer has the token
+  std::size_t min_tokens = 0;      ///< no terminal token is drawn before this many others
+  bool ignore_eos = false;         ///< no terminal token is drawn: the horizon ends the answer
+  std::size_t top_k = 0;  ///< the k likeliest tokens alone, with all that tie with the last; 0: all
+  double min_p = 0.0;     ///< tokens of at least this many times the likeliest one's probability
+  double top_p = 1.0;     ///< the fewest likeliest tokens that have this probability together
+
+  /// True if all are equal.
+  friend bool operator==(const TokenOptions&, const TokenOptions&) = default;
+};
+
 /// How a session lays out its work, which changes no bit of any answer.
 struct SessionOptions {
   std::size_t largest_batch = 64;  ///< the most records of one forward pass. @pre >= 1

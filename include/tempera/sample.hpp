@@ -34,7 +34,8 @@ struct SampleRequest {
   std::optional<bool> thinking = {};   ///< of a conversation: "enable_thinking" of the arguments
   /// The variables of a conversation's chat template: a JSON object.
   std::string chat_template_kwargs = "{}";
-  MoveOptions moves = {};  ///< how its moves are computed, which changes no answer
+  MoveOptions moves = {};    ///< how its moves are computed, which changes no answer
+  TokenOptions tokens = {};  ///< how a tokenwise sampler draws each token
 };
 
 /// How often a local move (`eq:local-accept`) or a swap (`eq:swap-accept-llm`) was proposed, and

@@ -1,6 +1,7 @@
 #include "lab/defects/kernel_gallery.hpp"
 
 #include "lab/defects/gallery.hpp"
+#include "lab/defects/public_steps.hpp"
 #include "lab/enumerate/compiled_space.hpp"
 
 namespace tempera::lab {
@@ -80,7 +81,8 @@ PlantedDefect planted(const std::string& name, const std::string& description,
 
 std::vector<PlantedDefect> planted_defects() {
   std::vector<PlantedDefect> all;
-  for (auto* const some : {planted_in_moves, planted_in_rounds, planted_around})
+  for (auto* const some :
+       {planted_in_moves, planted_in_rounds, planted_around, planted_in_public_steps})
     for (PlantedDefect& defect : some()) all.push_back(std::move(defect));
   return all;
 }

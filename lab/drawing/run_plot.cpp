@@ -152,13 +152,23 @@ void draw_diagnostics(Picture& picture, std::span<const RungDiagnostics> chains)
     figures(log_p0_panel.left + 70.0, at.log_p0);
     figures(log_p0_panel.left + 410.0, at.length);
   }
+  y += line_height;
+  cell(log_p0_panel.left + 40.0, "rung");
+  heading(log_p0_panel.left + 70.0, "commonest answer");
+  cell(log_p0_panel.left + 490.0, "its share");
+  for (const RungDiagnostics& at : chains) {
+    y += line_height;
+    cell(log_p0_panel.left + 40.0, std::to_string(at.rung));
+    figures(log_p0_panel.left + 70.0, at.answer);
+    cell(log_p0_panel.left + 490.0, in_decimal(at.answer.mean, "%.4g"));
+  }
 }
 
 }  // namespace
 
 std::string run_plot(const RunTraces& run, std::span<const RoundTrace> sample,
                      std::span<const RungDiagnostics> chains, const std::string& title) {
-  const double lines = chains.empty() ? 0.0 : static_cast<double>(chains.size() + 2);
+  const double lines = chains.empty() ? 0.0 : static_cast<double>(2 * chains.size() + 3);
   Picture picture(picture_width, picture_height + lines * line_height, title, on_white());
   picture.text(picture_width / 2.0, 30.0, title, "middle", "font-size=\"17\" font-weight=\"bold\"");
   draw_index_process(picture, run, sample);

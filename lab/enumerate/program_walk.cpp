@@ -82,7 +82,7 @@ class Piece final : public gpu::ChoosingLottery, public gpu::Observer {
  public:
   Piece(Program program, const EnumerableModel& model, const gpu::Ladder& ladder,
         const gpu::Plan& plan, Cuts cuts, std::size_t largest_batch, MoveOptions options,
-        CanonicalRecords& canonical, std::vector<Rest> starts)
+        const TokenOptions& tokens, CanonicalRecords& canonical, std::vector<Rest> starts)
       : program_(program),
         model_(model),
         ladder_(ladder),
@@ -90,6 +90,7 @@ class Piece final : public gpu::ChoosingLottery, public gpu::Observer {
         cuts_(cuts),
         largest_batch_(largest_batch),
         options_(options),
+        tokens_(tokens),
         canonical_(canonical),
         starts_(std::move(starts)) {
     for (std::size_t start = 0; start < starts_.size(); ++start) {
@@ -172,6 +173,7 @@ class Piece final : public gpu::ChoosingLottery, public gpu::Observer {
                        gpu::WorkOrder::last_come);
     gpu::Chain chain{engine, model_.context, ladder_};
     static_cast<MoveOptions&>(chain.options) = options_;
+    static_cast<TokenOptions&>(chain.options) = tokens_;
     std::vector<gpu::Task> tasks;
     tasks.push_back(program_(chain, plan_, progress_, this));
     try {
@@ -357,6 +359,7 @@ class Piece final : public gpu::ChoosingLottery, public gpu::Observer {
   Cuts cuts_;
   std::size_t largest_batch_;
   MoveOptions options_;
+  TokenOptions tokens_;
   CanonicalRecords& canonical_;
   const std::vector<Rest> starts_;
 
@@ -387,7 +390,7 @@ class Piece final : public gpu::ChoosingLottery, public gpu::Observer {
 WalkedProgram walk_program(Program program, const EnumerableModel& model, const gpu::Ladder& ladder,
                            const gpu::Plan& plan, Cuts cuts, std::size_t largest_batch,
                            std::unique_ptr<gpu::RowLottery> rows, std::size_t most_starts,
-                           MoveOptions options) {
+                           MoveOptions options, const TokenOptions& tokens) {
   CanonicalRecords canonical(model, ladder, std::move(rows));
   WalkedProgram walked;
   std::map<Rest, Rational> rests{{Rest{}, Rational(1)}};
@@ -404,7 +407,7 @@ WalkedProgram walk_program(Program program, const EnumerableModel& model, const 
       masses.push_back(rests.begin()->second);
       rests.erase(rests.begin());
     }
-    const Piece piece(program, model, ladder, plan, cuts, largest_batch, options, canonical,
+    const Piece piece(program, model, ladder, plan, cuts, largest_batch, options, tokens, canonical,
                       std::move(starts));
     piece.carry(masses, rests, walked.law, walked.decode_tokens);
     walked.states += piece.states();

@@ -52,17 +52,18 @@ enum class Cuts {
 /// along one path to the state and one decision further; probabilities are then carried from state
 /// to state, exactly. largest_batch: of the engine; with 1 no move that begins ahead of its turn
 /// has room. options: how the chain's moves are drawn; moves that begin ahead of their round need
-/// Cuts::none. rows: the form of the draw that it runs. Two paths that meet in a state go on alike
-/// because their records are the same bit for bit, which is looked at each time they meet, as are
-/// the tickets of the draw. A piece begins at most_starts records at once, or at as many as share
-/// the first rung's record: that rung moves last, so that little of what pieces share is walked
-/// twice.
+/// Cuts::none. tokens: how each token of a tokenwise sampler is drawn. rows: the form of the draw
+/// that it runs. Two paths that meet in a state go on alike because their records are the same bit
+/// for bit, which is looked at each time they meet, as are the tickets of the draw. A piece begins
+/// at most_starts records at once, or at as many as share the first rung's record: that rung moves
+/// last, so that little of what pieces share is walked twice.
 /// @throw NotEnumerable if paths that meet in a state are shown different tickets
 WalkedProgram walk_program(Program program, const EnumerableModel& model, const gpu::Ladder& ladder,
                            const gpu::Plan& plan, Cuts cuts = Cuts::at_every_round,
                            std::size_t largest_batch = 1,
                            std::unique_ptr<gpu::RowLottery> rows = gpu::make_device_row_lottery(),
-                           std::size_t most_starts = 1024, MoveOptions options = {});
+                           std::size_t most_starts = 1024, MoveOptions options = {},
+                           const TokenOptions& tokens = {});
 
 /// The same law with nothing merged: every path of the program from its beginning to its end. Only
 /// for the smallest.

@@ -204,8 +204,7 @@ std::string ChildProgram::receive(const std::function<bool()>& is_over) {
     char block[65536];
     const ssize_t got = read(from_, block, sizeof block);
     if (got < 0 && errno == EINTR) continue;
-    if (got <= 0)
-      throw ProgramEnded(refusal(how_it_ended(), "let it answer until its standard input ends"));
+    if (got <= 0) throw ended();
     received_.append(block, static_cast<std::size_t>(got));
   }
 }
@@ -217,7 +216,7 @@ std::string ChildProgram::said() const {
   return text;
 }
 
-std::string ChildProgram::how_it_ended() {
+ProgramEnded ChildProgram::ended() {
   // It has closed its output; what is left of it gets a moment to say how it ends.
   int status = 0;
   pid_t ended = 0;
@@ -226,6 +225,7 @@ std::string ChildProgram::how_it_ended() {
          std::chrono::steady_clock::now() < until)
     usleep(1000);
   std::string text = "closes its output";
+  std::string remedy = "let it answer until its standard input ends";
   if (ended == process_) {
     kill(-process_, SIGKILL);
     process_ = -1;
@@ -233,11 +233,19 @@ std::string ChildProgram::how_it_ended() {
       text = std::string("is killed by a signal: ") + strsignal(WTERMSIG(status));
     else
       text = "ends with exit code " + std::to_string(WEXITSTATUS(status));
+    if (status != 0)
+      remedy = "mend that; the command by itself, with </dev/null, prints all it says";
   }
   const std::string written = end_of_text(errors_);
   const std::string said = written.substr(written.find_last_of('\n') + 1);
-  return text + " before its last step is done" +
-         (said.empty() ? "" : ", saying " + in_quotes(said) + place_in_traceback("\n" + written));
+  static const std::regex lacks_package("No module named '?tempera(\\.check)?('|$)");
+  if (std::regex_search(said, lacks_package))
+    return ProgramEnded(refusal("runs a Python that does not find the package tempera",
+                                "install it: pip install . in its source tree"));
+  return ProgramEnded(refusal(
+      text + " before its last step is done" +
+          (said.empty() ? "" : ", saying " + in_quotes(said) + place_in_traceback("\n" + written)),
+      remedy));
 }
 
 }  // namespace tempera::lab

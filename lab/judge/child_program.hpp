@@ -73,7 +73,7 @@ class ChildProgram {
  private:
   void start();
   void kill_group();
-  std::string how_it_ended();
+  ProgramEnded ended();
   bool has_read_all() const;
 
   std::string command_;

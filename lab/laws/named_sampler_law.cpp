@@ -8,6 +8,7 @@
 #include "reference/kernels/exact_rejection.hpp"
 #include "reference/kernels/likeliest_record.hpp"
 #include "reference/kernels/power_smc.hpp"
+#include "reference/kernels/token_rules.hpp"
 #include "reference/kernels/tokenwise_law.hpp"
 #include "settings/named_sampler.hpp"
 
@@ -38,8 +39,22 @@ reference::StageRestart restart_of(const NamedRun& run) {
   return restart;
 }
 
+/// The rules as rationals: the numbers that the doubles are.
+reference::TokenRules rules_of(const TokenOptions& options) {
+  return {Rational(options.repetition_penalty),
+          Rational(options.frequency_penalty),
+          Rational(options.presence_penalty),
+          options.min_tokens,
+          options.ignore_eos,
+          options.top_k,
+          Rational(options.min_p),
+          Rational(options.top_p)};
+}
+
 DefinedSampler tokenwise(const NamedRun& run, const FixedHorizonSpace& space) {
-  const Law law = tokenwise_law(space, power_at(run, 0));
+  const Law law = run.tokens == TokenOptions{}
+                      ? tokenwise_law(space, power_at(run, 0))
+                      : ruled_tokenwise_law(space, power_at(run, 0), rules_of(run.tokens));
   return {law, expected_length(space, law)};
 }
 
@@ -50,7 +65,9 @@ DefinedSampler best_of(const NamedRun& run, const FixedHorizonSpace& space) {
 }
 
 DefinedSampler particles(const NamedRun& run, const FixedHorizonSpace& space) {
-  const auto exact = power_smc_law(space, run.block, power_at(run, 0), run.particles);
+  std::vector<Power> ramp;
+  for (std::size_t k = 0; k < run.powers.size(); ++k) ramp.push_back(power_at(run, k));
+  const auto exact = power_smc_law(space, run.block, ramp, run.particles);
   return {exact.answer, exact.tokens};
 }
 
@@ -101,7 +118,7 @@ using Defined = DefinedSampler (*)(const NamedRun&, const FixedHorizonSpace&);
 Defined definition_of(const std::string& sampler) {
   if (sampler == "standard" || sampler == "low-temperature") return tokenwise;
   if (sampler == "best-of-n") return best_of;
-  if (sampler == "power-smc") return particles;
+  if (sampler == "power-smc" || sampler == "ramped-smc") return particles;
   if (sampler == "exact-rejection") return rejection;
   if (sampler == "uncoupled-ladder" || sampler == "uncoupled-ladder-by-likelihood")
     return uncoupled;
@@ -156,6 +173,7 @@ std::map<std::vector<reference::Token>, Rational> defined_answer(
 SamplerReport named_sampler_law(const NamedRun& run, const reference::FiniteModel& model,
                                 Program program) {
   SamplerQuestion question{program, run.powers, plan_of(run), run.options};
+  question.tokens = run.tokens;
   question.repeats = run.sampler == "exact-rejection" && run.most_tokens == 0;
   if (run.sampler == "power-sampling")
     return sampler_law(question, model, TruncatingDefinition([&](const ComparisonSpace& space) {
@@ -182,11 +200,30 @@ const Real& bound_of(const NamedRun& run) {
   return sampler.takes_moves ? program_bound : sampler_bound;
 }
 
+Real penalty_rounding(const NamedRun& run, const reference::FiniteModel& model) {
+  const TokenOptions& options = run.tokens;
+  const auto is_penalized = options.repetition_penalty != 1.0 || options.frequency_penalty != 0.0 ||
+                            options.presence_penalty != 0.0;
+  if (!is_penalized) return 0;
+  Real least = 1;
+  const FixedHorizonSpace space(model, run.horizon);
+  for (std::size_t x = 0; x < space.size(); ++x)
+    for (std::size_t t = 0; t < space[x].tokens.size(); ++t)
+      for (const Rational& p : model.token_row(std::span(space[x].tokens).first(t)))
+        if (p > 0) least = std::min(least, to_real(p));
+  const Real largest = -log(least), r = options.repetition_penalty, horizon = run.horizon;
+  const Real penalized =
+      r * largest + horizon * abs(options.frequency_penalty) + abs(options.presence_penalty);
+  return horizon * horizon * to_real(run.powers.front()) * (2 * penalized + abs(r - 1) * largest) *
+         ldexp(Real(1), -24);
+}
+
 bool ShippedSampler::holds() const {
-  const Real& bound = bound_of(run);
+  const Real bound = bound_of(run) + penalty_rounding;
   if (report.kept && abs(to_real(*report.kept - report.defined_kept)) > target_bound) return false;
   return report.tv_own < bound && report.tokens_own < bound &&
-         report.tv_to_definition < target_bound && report.stale_records == 0;
+         (run.tokens != TokenOptions{} || report.tv_to_definition < target_bound) &&
+         report.stale_records == 0;
 }
 
 std::vector<NamedRun> shipped_runs(const ShippedUse& use, const std::string& name) {

@@ -29,6 +29,7 @@ struct NamedRun {
   /// proposal is walked. Those of a run without a limit are independent and have that law each, so
   /// that its answer has the law of one that is kept, and takes 1 / (share kept) times the tokens.
   std::size_t most_tokens = 0;
+  TokenOptions tokens = {};  ///< of a tokenwise sampler
 };
 
 /// The program that runs under a name: gpu::sampler_named.
@@ -52,15 +53,25 @@ SamplerReport named_sampler_law(const NamedRun& run, const reference::FiniteMode
 /// The bound on tv_own and tokens_own: sampler_bound without local moves, else program_bound.
 const Real& bound_of(const NamedRun& run);
 
+/// How far penalties may move tv_own, and the expected tokens, which are at most T: 0 without them,
+/// else T² α (2 L' + |r - 1| L) 2^-24. Here L is the largest -log p0 of the model, and
+/// L' = r L + T |f| + |a| bounds a logit that is penalized. The program rounds that to float32, by
+/// L' 2^-24. The rows of the own model are normalised, which moves all its logits by one c,
+/// |c| <= L 2^-24, and those that are penalized by r c. To first order a token's law moves by no
+/// more than α times what its logits do beside each other, and T tokens add up.
+Real penalty_rounding(const NamedRun& run, const reference::FiniteModel& model);
+
 /// A sampler walked on a shipped model.
 struct ShippedSampler {
   std::string model;
   NamedRun run;
   SamplerReport report;
   double seconds = 0.0;
+  Real penalty_rounding = 0;  ///< of its penalties
 
   /// Whether the distances, decode tokens and the probability of an answer are within their bounds,
-  /// with no stale record.
+  /// with no stale record. Under rules of a token the distance to the rational model has no bound:
+  /// where a bound of a rule is a probability of the model, its rounding to float32 decides.
   bool holds() const;
 };
 

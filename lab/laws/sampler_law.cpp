@@ -45,7 +45,7 @@ Walked walk(const SamplerQuestion& question, const EnumerableModel& model) {
   const WalkedProgram program = walk_program(
       question.program, model, ladder, question.plan, ahead > 0 ? Cuts::none : Cuts::at_every_round,
       ahead > 0 ? question.plan.replicas(ladder) * (1 + ahead) : 1, gpu::make_device_row_lottery(),
-      1024, question.options);
+      1024, question.options, question.tokens);
   Walked walked{{}, program.decode_tokens, program.states, program.stale_records};
   for (const auto& [outcome, probability] : program.law)
     if (!question.plan.until_kept || !outcome.answer.empty())

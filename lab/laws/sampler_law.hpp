@@ -18,6 +18,7 @@ struct SamplerQuestion {
   MoveOptions options = {};  ///< which change no law, but what it takes to draw
   /// A run that ends without an answer begins anew, as often as that happens.
   bool repeats = false;
+  TokenOptions tokens = {};  ///< of a tokenwise sampler
 };
 
 /// How the answer is chosen of rungs whose chains are independent, so that each is walked by

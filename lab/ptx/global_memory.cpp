@@ -109,14 +109,35 @@ const void* GlobalMemory::vector_as_seen(const void* from) {
 }
 
 void GlobalMemory::fence(unsigned line) {
-  fence_lines_.insert(line);
-  if (line == left_out_) return;
-  Block& block = running_block();
-  Thread& thread = block.threads[coordinates.thread];
-  ++ticks_;
-  thread.covered = last_of(thread.heard, block.heard);
-  std::uint64_t& of_epoch = block.covered[thread.epoch];
+  if (!is_there({line, false})) return;
+  cover_stores();
+  cover_loads(last_of(running_thread().heard, running_block().heard));
+}
+
+void GlobalMemory::release(unsigned line) {
+  if (is_there({line, false})) cover_stores();
+}
+
+void GlobalMemory::acquire(unsigned line) {
+  if (is_there({line, true})) cover_loads(running_thread().heard);
+}
+
+bool GlobalMemory::is_there(Order order) {
+  orders_.insert(order);
+  return order != left_out_;
+}
+
+void GlobalMemory::cover_loads(std::uint64_t tick) {
+  Thread& thread = running_thread();
+  thread.covered = std::max(thread.covered, tick);
+  std::uint64_t& of_epoch = running_block().covered[thread.epoch];
   of_epoch = std::max(of_epoch, thread.covered);
+}
+
+void GlobalMemory::cover_stores() {
+  Block& block = running_block();
+  const Thread& thread = block.threads[coordinates.thread];
+  ++ticks_;
   const auto is_covered = [&](std::uintptr_t word) {
     Word& kept = words_.at(word);
     const bool covered = kept.thread == coordinates.thread || kept.epoch < thread.epoch;

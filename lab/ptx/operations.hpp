@@ -24,7 +24,6 @@ namespace simt = gpu::simt;
 /// A kernel as nvcc compiled it. run: takes the addresses of its arguments.
 struct CompiledKernel {
   const char* name;
-  const char* target;
   void (*run)(const void* const* arguments);
 };
 
@@ -109,6 +108,16 @@ T global_atomic_max(T* target, T value) {
   if (global_memory != nullptr) global_memory->hear();
   return simt::atomic_max(target, value);
 }
+/// One that releases, and acquires what those have released that it has heard of.
+inline std::uint32_t ordered_atomic_add(unsigned line, std::uint32_t* target, std::uint32_t value,
+                                        bool acquires) {
+  if (global_memory != nullptr) {
+    global_memory->release(line);
+    global_memory->hear();
+    if (acquires) global_memory->acquire(line);
+  }
+  return simt::atomic_add(target, value);
+}
 template <class T>
 T shared_atomic_add(T* target, T value) {
   return simt::atomic_add(target, value);
@@ -122,9 +131,17 @@ inline std::uint32_t load_counter(const unsigned char* from) {
   if (global_memory != nullptr) global_memory->hear();
   return simt::load_counter(reinterpret_cast<const std::uint32_t*>(from));
 }
+inline std::uint32_t load_counter_acquiring(unsigned line, const unsigned char* from) {
+  if (global_memory != nullptr) {
+    global_memory->hear();
+    global_memory->acquire(line);
+  }
+  return simt::load_counter_acquiring(reinterpret_cast<const std::uint32_t*>(from));
+}
 /// A line that is asked for ahead must be there.
 inline void touch(const unsigned char* line) {
   static_cast<void>(*static_cast<const volatile unsigned char*>(line));
+  simt::note_asked_ahead(128);
 }
 inline void fence(unsigned line) {
   if (global_memory != nullptr) global_memory->fence(line);

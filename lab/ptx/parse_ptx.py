@@ -88,7 +88,6 @@ class Kernel:
 
 @dataclasses.dataclass
 class Module:
-    target: str = ""
     shared: list = dataclasses.field(default_factory=list)  # arrays whose size the launch gives
     kernels: list = dataclasses.field(default_factory=list)
 
@@ -227,8 +226,7 @@ def parse(text):
         return text.count("\n", 0, offset) + 1
 
     header = re.compile(
-        rf"\s*(?:(\.version\s+[\d.]+|\.address_size\s+64)"
-        rf"|\.target\s+(?P<target>sm_\w+)"
+        rf"\s*(?:(\.version\s+[\d.]+|\.target\s+sm_\w+|\.address_size\s+64)"
         rf"|\.extern\s+\.shared\s+\.align\s+\d+\s+\.b8\s+(?P<shared>{NAME})\[\];"
         rf"|\.visible\s+\.entry\s+(?P<entry>{NAME})\s*\((?P<parameters>[^)]*)\)\s*(?:\.(?:maxntid|minnctapersm)[\d ,]*\s*)*\{{)"
     )
@@ -238,9 +236,7 @@ def parse(text):
             offset = at + len(re.match(r"\s*", text[at:])[0])
             raise PtxError(line_at(offset), f"unknown directive: {text[offset:].splitlines()[0]}")
         at = found.end()
-        if found["target"]:
-            module.target = found["target"]
-        elif found["shared"]:
+        if found["shared"]:
             module.shared.append(found["shared"])
         elif found["entry"]:
             names = [re.search(rf"({NAME})(?:\[\d+\])?$", part.strip())[1] for part in found["parameters"].split(",") if part.strip()]

@@ -48,9 +48,17 @@ def atomic(self, at, target, source, value, space, what, kind):
     return self.set(at, target, f"{space}_atomic_{what}<{c_type}>({where}, {self.value(at, value, kind)})")
 
 
-@rule(r"ld\.relaxed\.gpu\.global\.u32")
-def load_counter(self, at, target, source):
-    return self.set(at, target, f"load_counter({self.address(at, source, 'global')})")
+@rule(r"atom\.(?P<order>release|acq_rel)\.gpu\.global\.add\.u32")
+def ordered_atomic(self, at, target, source, value, order):
+    where = f"reinterpret_cast<uint32_t*>({self.address(at, source, 'global')})"
+    acquires = "true" if order == "acq_rel" else "false"
+    return self.set(at, target, f"ordered_atomic_add({at.line}, {where}, {self.value(at, value, 'u32')}, {acquires})")
+
+
+@rule(r"ld\.(?P<order>relaxed|acquire)\.gpu\.global\.u32")
+def load_counter(self, at, target, source, order):
+    given = f"{self.address(at, source, 'global')}"
+    return self.set(at, target, f"load_counter({given})" if order == "relaxed" else f"load_counter_acquiring({at.line}, {given})")
 
 
 # Of a hint: that what it names is there.

@@ -19,7 +19,7 @@ from translator import Translator
 def translate(name, module, kernels):
     """C++ of some kernels of a module, in namespace tempera::lab::ptx::NAME. @raise PtxError"""
     texts = [Translator(module, kernel).text(f"kernel_{number}") for number, kernel in enumerate(kernels)]
-    rows = "\n".join(f'    {{"{kernel.name}", "{module.target}", kernel_{number}}},' for number, kernel in enumerate(kernels))
+    rows = "\n".join(f'    {{"{kernel.name}", kernel_{number}}},' for number, kernel in enumerate(kernels))
     return (
         '// Written by lab/ptx/to_cpp.py.\n#include "lab/ptx/operations.hpp"\n\n'
         f"namespace tempera::lab::ptx::{name} {{\nnamespace {{\n\nusing gpu::simt::coordinates;\n\n"

@@ -24,6 +24,15 @@ std::vector<std::uint64_t> read(nb::handle value, const std::string&, const fiel
 std::vector<double> read(nb::handle value, const std::string&, const field::Powers&) {
   return nb::cast<std::vector<double>>(value);
 }
+std::size_t read(nb::handle value, const std::string& key, const field::Limit& kind) {
+  const auto limit = nb::cast<std::size_t>(value);  // 0 for -1
+  if (limit > kind.most)
+    throw BadInput(key, "is " + std::to_string(limit), "give at most " + std::to_string(kind.most));
+  return limit;
+}
+double read(nb::handle value, const std::string& key, const field::Number& kind) {
+  return gpu::in_range(nb::cast<double>(value), kind, key);
+}
 double read(nb::handle value, const std::string&, const field::Temperature&) {
   return nb::cast<double>(value);
 }

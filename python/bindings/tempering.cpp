@@ -1,9 +1,11 @@
 #include <nanobind/stl/function.h>
 
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "python/bindings/bindings.hpp"
+#include "runs/coupling/certificate.hpp"
 #include "runs/ladders/resolve_ladder.hpp"
 
 namespace tempera::python {
@@ -50,6 +52,37 @@ Calibration calibrate(const SharedModel& model, const std::vector<Prompt>& promp
   return found;
 }
 
+std::string certify_run(const SharedModel& model, const Prompt& prompt,
+                        const std::string& arguments, const nb::dict& wishes,
+                        std::optional<std::size_t> pairs, std::optional<std::size_t> lag,
+                        std::optional<std::size_t> most_rounds, std::optional<double> until_tv,
+                        std::optional<double> confidence, std::optional<std::size_t> token_limit,
+                        std::size_t cache_memory,
+                        const std::function<void(std::size_t, std::size_t, std::size_t)>& done) {
+  gpu::SampleWish wish{wished(prompt), chat_arguments(arguments), {}, sampler_wish(wishes)};
+  const nb::gil_scoped_release others;
+  const gpu::SampleRequest request = gpu::resolve(model->opened(), wish);
+  gpu::SessionOptions session;
+  session.cache_memory = cache_memory;
+  Turn turn(model->turns());
+  return gpu::certify_run(
+             model->opened().model(), request,
+             {pairs, lag, most_rounds, until_tv, confidence, token_limit}, session,
+             gpu::Spelling::keys,
+             [&](std::size_t ended, std::size_t met, std::size_t all) {
+               const Pause pause(turn);
+               const nb::gil_scoped_acquire python;
+               done(ended, met, all);
+             },
+             [&] {
+               const Pause pause(turn);
+               const nb::gil_scoped_acquire python;
+               if (PyErr_CheckSignals() != 0) throw nb::python_error();
+             })
+      .to_json()
+      .dump();
+}
+
 }  // namespace
 
 void bind_tempering(nb::module_& module) {
@@ -71,6 +104,11 @@ void bind_tempering(nb::module_& module) {
              nb::arg("horizon").none(), nb::arg("block").none(), nb::arg("rounds").none(),
              nb::arg("samples").none(), nb::arg("seed").none(), nb::arg("pilots").none(),
              nb::arg("cache_memory"), nb::arg("done"));
+  module.def("certify_run", &certify_run, nb::arg("model"), nb::arg("prompt"), nb::arg("arguments"),
+             nb::arg("wishes"), nb::arg("pairs").none(), nb::arg("lag").none(),
+             nb::arg("most_rounds").none(), nb::arg("until_tv").none(),
+             nb::arg("confidence").none(), nb::arg("token_limit").none(), nb::arg("cache_memory"),
+             nb::arg("done"));
   module.def("geometric_ladder", &gpu::geometric_ladder, nb::arg("first"), nb::arg("last"),
              nb::arg("replicas"));
 }

@@ -3,10 +3,10 @@
     import tempera
 
     model = tempera.Model.open("smollm2")
-    for answer in model.sample("4+7+9?", powers=[1, 2, 4], horizon=28, samples=4, seed=1):
+    for answer in model.sample("The capital of France is", powers=[1, 2, 4], horizon=28, samples=4, seed=1):
         print(answer.text, answer.log_p0)
 
-`tempera.tempering` finds ladders, `tempera.exact`, `tempera.law` and `tempera.check` compute laws in fractions, and
+`tempera.tempering` finds ladders, `tempera.coupling` bounds how far a run is from its target, `tempera.exact`, `tempera.law` and `tempera.check` compute laws in fractions, and
 `tempera.eval` grades benchmarks.
 """
 
@@ -19,7 +19,7 @@ from tempera.errors import BadInput, Bug, DeviceError, Error, ModelError
 
 if TYPE_CHECKING:
     __version__: str
-    from tempera import check, diagnostics, exact, law, partition, tempering
+    from tempera import check, coupling, diagnostics, exact, law, partition, tempering
     from tempera.model import Acceptance, Answer, Model, RungRecord, Scores
     from tempera.native import set_threads
     from tempera.run_folder import RunFolder
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Acceptance", "Answer", "BadInput", "Bug", "DeviceError", "Error", "Model", "ModelError", "RunFolder", "RungRecord",
-    "Scores", "Session", "check", "diagnostics", "exact", "law", "partition", "set_threads", "tempering",
+    "Scores", "Session", "check", "coupling", "diagnostics", "exact", "law", "partition", "set_threads", "tempering",
 ]  # fmt: skip
 
 # What is opened when it is first asked for, and where it is: tempera.eval can grade without the compiled halves, and
@@ -36,12 +36,14 @@ _PLACES = {
     "Acceptance": "model", "Answer": "model", "Model": "model", "RungRecord": "model", "Scores": "model",
     "RunFolder": "run_folder", "Session": "session", "set_threads": "native",
 }  # fmt: skip
-_MODULES = ("check", "diagnostics", "exact", "law", "partition", "tempering")
+_MODULES = ("check", "coupling", "diagnostics", "exact", "law", "partition", "tempering")
 
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
-        return importlib.import_module("tempera._tempera").version()
+        return importlib.import_module("tempera.native").compiled_half("_tempera").version()
+    if name in ("_exact", "_tempera"):
+        return importlib.import_module("tempera.native").compiled_half(name)
     if name in _PLACES:
         return getattr(importlib.import_module(f"tempera.{_PLACES[name]}"), name)
     if name in _MODULES:

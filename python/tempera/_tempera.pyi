@@ -179,6 +179,20 @@ def draw_run(
     cache_memory: int = 0,
     checkpoint_seconds: float = ...,
 ) -> None: ...
+def certify_run(
+    model: OpenedModel,
+    prompt: str | Sequence[int] | Sequence[tuple[str, str]],
+    arguments: str,
+    wishes: Mapping[str, Any],
+    pairs: int | None,
+    lag: int | None,
+    most_rounds: int | None,
+    until_tv: float | None,
+    confidence: float | None,
+    token_limit: int | None,
+    cache_memory: int,
+    done: Callable[[int, int, int], None],
+) -> str: ...
 def geometric_ladder(first: float, last: float, replicas: int) -> list[float]: ...
 def set_threads(threads: int | None) -> None: ...
 def presets() -> dict[str, dict[str, Any]]: ...

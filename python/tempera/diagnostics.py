@@ -291,7 +291,7 @@ class Diagnostics:
 
     id: str | None  #: the prompt
     rung: int  #: from 1
-    quantity: str  #: "log_p0" or "length"
+    quantity: str  #: "log_p0", "length" or "answer", whose mean is the share of the commonest
     chains: int
     draws: int  #: of each chain: the rounds of the last stage
     mean: float
@@ -304,6 +304,9 @@ class Diagnostics:
 
 def chains_of(events: Mapping[str, Any]) -> dict[tuple[str | None, str], NDArray[np.float64]]:
     """The chains of a run by prompt and quantity, of shape (chains, draws, rungs), from the columns of its rounds.
+
+    Quantities are "log_p0", "length" and "answer": 1 for the record that the last rung holds most often in all chains together,
+    and 0 for any other. Two records are the same if log p0 and length are.
 
     Only rounds of the last stage are draws. A chain that has fewer of them than another has not ended and is left out.
     """
@@ -329,6 +332,18 @@ def chains_of(events: Mapping[str, Any]) -> dict[tuple[str | None, str], NDArray
         whole = [lines for _, lines in sorted(chains.items()) if len(lines) == longest]
         for quantity, column in (("log_p0", "log_p0"), ("length", "lengths")):
             found[prompt, quantity] = numpy.array([[events[column][line] for line in lines] for lines in whole], dtype=numpy.float64)
+        found[prompt, "answer"] = _commonest(found[prompt, "log_p0"], found[prompt, "length"])
+    return found
+
+
+def _commonest(log_p0: Draws, length: Draws) -> Draws:
+    """1 where a rung holds the record that the last rung holds most often, the likeliest of those that are tied, else 0."""
+    import numpy
+
+    records = numpy.stack([log_p0, length], axis=-1)
+    kinds, counts = numpy.unique(records[:, :, -1].reshape(-1, 2), axis=0, return_counts=True)
+    commonest = kinds[numpy.flatnonzero(counts == counts.max())[-1]]
+    found: Draws = (records == commonest).all(axis=-1).astype(numpy.float64)
     return found
 
 

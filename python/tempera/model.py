@@ -277,6 +277,8 @@ class Model:
         horizon (T; also max_tokens), block (B), rounds, local_moves, sweeps (one number or one for each stage),
         schedule ("adj" or "deo"), restart_weights, restart_range, output_rung, particles, most_tokens,
         samples (answers to each prompt), seed, stop, early_rejection, prefetch, confidence, auditable;
+        repetition_penalty, frequency_penalty, presence_penalty, min_tokens, ignore_eos, top_k, min_p, top_p (of the samplers
+        of single tokens: docs/reference/samplers.md);
         thinking, chat_template_kwargs (what the chat template of a conversation is given: docs/reference/chat_templates.md);
         ids (of the prompts, different ones); batch, under_way, cache_memory (how the work is laid
         out, which changes no answer) and checkpoint_seconds (how often a run folder is forced to the disk);

@@ -20,8 +20,10 @@ def native(device: str | None = None) -> Any:
     """
     if device is not None and not (isinstance(device, str) and re.fullmatch("host|cuda(:[0-9]{1,9})?", device)):
         raise BadInput("device", f"{shown(device)} is not known", 'give "host", "cuda" or "cuda:N"')
+    if device is None or device == "host":
+        return _module("_tempera")
     try:
-        return _module("_tempera" if device is None or device == "host" else "_tempera_cuda")
+        return _module("_tempera_cuda")
     except ModuleNotFoundError:
         raise DeviceError(
             f"device {device}: this package was built without kernels for CUDA; put nvcc on the path and build it again "
@@ -29,11 +31,23 @@ def native(device: str | None = None) -> Any:
         ) from None
 
 
+def compiled_half(name: str) -> Any:
+    """The extension `_tempera` or `_exact`. Raises ImportError, with one line, where this package is a source tree's."""
+    try:
+        return importlib.import_module(f"tempera.{name}")
+    except ModuleNotFoundError:
+        folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+        raise ImportError(
+            f"tempera: the package in {folder} has no compiled half {name}; run pip install . in its source tree, and "
+            f"leave {folder} out of PYTHONPATH"
+        ) from None
+
+
 def _module(name: str) -> Any:
     whole_name = f"tempera.{name}"
     if whole_name in sys.modules:
         return sys.modules[whole_name]
-    module = importlib.import_module(whole_name)
+    module = compiled_half(name) if name == "_tempera" else importlib.import_module(whole_name)
     module.use_template_engine(_rendered, warnings.warn)
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(

@@ -290,8 +290,8 @@ def of_run(config: dict[str, Any], events: Callable[[str], dict[str, Any]], conf
             told = proposals[line]
             by_prompt.setdefault(ids[line], []).append((1 if told is None else int(told), bool(moves["accepted"][line])))
         return [of_rejection(id, powers[0], of_prompt, confidence) for id, of_prompt in by_prompt.items()]
-    if sampler == "power-smc":
-        return [of_particles(id, powers[0], logs, confidence) for id, logs in _particle_estimates(events("resampling")).items()]
+    if sampler in ("power-smc", "ramped-smc"):
+        return [of_particles(id, powers[-1], logs, confidence) for id, logs in _particle_estimates(events("resampling")).items()]
     if sampler != "ppt" or len(powers) < 2:
         raise BadInput("sampler", f"{sampler} with {len(powers)} power{'s' * (len(powers) != 1)} gives no log Z", "draw by exact-rejection or power-smc, or by ppt on a ladder")
     if powers[0] != 1:

@@ -187,7 +187,7 @@ class RunFolder:
         return partition.of_run(self.config, self.events, wishes.confidence(confidence))
 
     def to_arviz(self, id: str | None = None) -> Any:
-        """The chains of one prompt as arviz takes them: `log_p0` and `length` of shape (chain, draw, rung).
+        """The chains of one prompt as arviz takes them: `log_p0`, `length` and `answer` of shape (chain, draw, rung).
 
         id: the prompt; may be left out if the run has one. Raises BadInput if it is unknown, ImportError without arviz.
         """
@@ -202,10 +202,10 @@ class RunFolder:
         if id not in prompts:
             named = ", ".join(str(prompt) for prompt in prompts[:10])
             raise BadInput("id", f"the run has no rounds of the prompt {shown(id)}", f"give one of {named}" if prompts else "draw with a ladder or local moves")
-        groups = {"posterior": {quantity: chains[id, quantity] for quantity in ("log_p0", "length")}}
+        groups = {"posterior": {quantity: chains[id, quantity] for quantity in ("log_p0", "length", "answer")}}
         shape = {
             "coords": {"rung": list(range(1, chains[id, "log_p0"].shape[2] + 1))},
-            "dims": {"log_p0": ["rung"], "length": ["rung"]},
+            "dims": {"log_p0": ["rung"], "length": ["rung"], "answer": ["rung"]},
         }
         # From 1.0 on arviz takes all groups as one argument.
         from_dict: Any = arviz.from_dict

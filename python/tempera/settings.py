@@ -17,7 +17,7 @@ from typing import Any
 from tempera._settings import TEXT
 
 _TYPES = {
-    "text": "str", "choice": "str", "count": "int", "counts": "int | Sequence[int]", "weights": "Sequence[int]",
+    "text": "str", "choice": "str", "count": "int", "limit": "int", "counts": "int | Sequence[int]", "weights": "Sequence[int]",
     "powers": "Powers", "number": "float", "truth": "bool", "texts": "str | Sequence[str]",
 }  # fmt: skip
 _MARK = "    # Written by python -m tempera.settings from settings/fields.hpp.\n"
@@ -77,8 +77,8 @@ def _page(found: dict[str, Any]) -> str:
         "",
         "This table is written from `settings/fields.hpp`, where each setting is declared. A flag is the setting's name with",
         "dashes: `--local-moves`. Python takes the name as a keyword argument, and config.json of a run folder has it as a key.",
-        'HTTP: the object "tempera" of a request has it as a key. [sample.md](../howto/sample.md) explains the settings, and',
-        "[samplers.md](samplers.md) the samplers.",
+        'HTTP: the object "tempera" of a request has it as a key, or the body itself. [sample.md](../howto/sample.md) explains the',
+        "settings, and [samplers.md](samplers.md) the samplers.",
         "",
         "| setting | meaning | values | default | HTTP | config.json | samplers that take it |",
         "|---|---|---|---|---|---|---|",
@@ -87,7 +87,7 @@ def _page(found: dict[str, Any]) -> str:
         takers = [sampler["name"] for sampler in found["samplers"] if setting["key"] in sampler["takes"]]
         name = f"`{setting['key']}`" + (f", `{setting['alias']}`" if "alias" in setting else "")
         lines.append(
-            f"| {name} | {setting['help']} | {_range(setting['schema'])} | {_cell(setting)} | {'yes' if setting['body'] else ''} "
+            f"| {name} | {setting['help']} | {_range(setting['schema'])} | {_cell(setting)} | {'yes' if setting['body'] else 'body' if setting['beside'] else ''} "
             f"| {'yes' if setting['config'] else ''} | {'all' if len(takers) == len(found['samplers']) else ', '.join(takers)} |"
         )
     return "\n".join(lines) + "\n"

@@ -32,6 +32,14 @@ class SamplerWishes(TypedDict, total=False):
     sampler: str | None
     powers: Powers | None
     temperature: float | None
+    repetition_penalty: float | None
+    frequency_penalty: float | None
+    presence_penalty: float | None
+    min_tokens: int | None
+    ignore_eos: bool | None
+    top_k: int | None
+    min_p: float | None
+    top_p: float | None
     particles: int | None
     most_tokens: int | None
     horizon: int | None
@@ -280,9 +288,13 @@ def chat_arguments(thinking: bool | None, given: Mapping[str, Any] | None) -> st
         raise BadInput(name, f"no JSON can hold it ({error})", "give texts, numbers, truths, lists and dictionaries") from None
 
 
+def _limit(name: str, value: Any) -> int:
+    return max(0, whole(name, value, -1))
+
+
 # How a value is checked, by the kind that settings/fields.hpp gives its setting.
 _KINDS: dict[str, Callable[[str, Any], Any]] = {
-    "text": text, "choice": text, "count": whole, "counts": _counts, "weights": _weights, "powers": _powers,
+    "text": text, "choice": text, "count": whole, "limit": _limit, "counts": _counts, "weights": _weights, "powers": _powers,
     "number": number, "truth": truth, "texts": _stops,
 }  # fmt: skip
 # The same of arguments that are not settings of a sampler.

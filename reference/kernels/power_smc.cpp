@@ -1,6 +1,8 @@
 #include "reference/kernels/power_smc.hpp"
 
+#include <algorithm>
 #include <map>
+#include <span>
 
 #include "base/error.hpp"
 #include "reference/kernels/systematic_resampling.hpp"
@@ -55,6 +57,22 @@ States advanced(const FiniteModel& model, const Power& power, std::size_t i, con
   return next;
 }
 
+/// Every weight times p0^to / p0^from of the particle's record.
+States raised(const FiniteModel& model, const Power& from, const Power& to, const States& states) {
+  States next;
+  for (const auto& [particles, probability] : states) {
+    Particles risen = particles;
+    for (Particle& particle : risen)
+      for (std::size_t t = 0; t < particle.tokens.size(); ++t) {
+        const Rational& p =
+            model.token_row(std::span(particle.tokens).first(t))[particle.tokens[t]];
+        particle.weight *= to.raise(p) / from.raise(p);
+      }
+    add(next, std::move(risen), probability);
+  }
+  return next;
+}
+
 std::vector<Rational> weights_of(const Particles& particles) {
   std::vector<Rational> weights;
   for (const Particle& particle : particles) weights.push_back(particle.weight);
@@ -91,15 +109,23 @@ States resampled(const States& states) {
 
 }  // namespace
 
-ParticleLaw power_smc_law(const FixedHorizonSpace& space, std::size_t interval, const Power& power,
-                          std::size_t particles) {
+ParticleLaw power_smc_law(const FixedHorizonSpace& space, std::size_t interval,
+                          const std::vector<Power>& ramp, std::size_t particles) {
   if (interval == 0) throw BadInput("interval", "is 0", "look at the weights after some tokens");
   if (particles == 0) throw BadInput("particles", "are 0", "take at least 1");
+  if (ramp.empty()) throw BadInput("powers", "are missing", "give at least one");
   States states{{Particles(particles), Rational(1)}};
   ParticleLaw law{Law(space.size()), 0};
+  const std::size_t intervals = (space.horizon() + interval - 1) / interval;
+  std::size_t rung = 0;
   for (std::size_t t = 1; t <= space.horizon(); ++t) {
+    const std::size_t number = (t - 1) / interval;
+    const std::size_t next =
+        number + 1 == intervals ? ramp.size() - 1 : std::min(number, ramp.size() - 1);
+    if (t > 1 && next != rung) states = raised(space.model(), ramp[rung], ramp[next], states);
+    rung = next;
     for (std::size_t i = 0; i < particles; ++i)
-      states = advanced(space.model(), power, i, states, law.tokens);
+      states = advanced(space.model(), ramp[rung], i, states, law.tokens);
     if (t % interval == 0 || t == space.horizon()) states = resampled(states);
   }
   for (const auto& [held, probability] : states) {

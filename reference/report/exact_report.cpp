@@ -17,10 +17,6 @@ std::optional<std::size_t> start_record(const RecordSpace& space, const ExactQue
   return space.parse(asked.start->text, asked.start->where);
 }
 
-RestartLaw restart_law(const ExactQuestion& asked) {
-  return asked.restart ? *asked.restart : RestartLaw::uniform(asked.horizon);
-}
-
 template <class Space>
 RungReport report_rung(const Space& space, const Power& power, Matrix kernel,
                        const std::optional<std::size_t>& start, std::size_t steps) {
@@ -34,12 +30,35 @@ RungReport report_rung(const Space& space, const Power& power, Matrix kernel,
 
 }  // namespace
 
+RestartLaw AskedChain::restart() const {
+  return asked_.restart ? *asked_.restart : RestartLaw::uniform(asked_.horizon);
+}
+
+const FixedHorizonSpace& AskedChain::space() {
+  if (!space_) space_.emplace(model_, asked_.horizon);
+  return *space_;
+}
+
+const ParallelTempering& AskedChain::kernels() {
+  if (!kernels_) kernels_.emplace(space(), ladder_, restart(), asked_.range);
+  return *kernels_;
+}
+
+Matrix AskedChain::first_local_kernel() {
+  return kernels_ ? kernels_->local_kernel(0)
+                  : local_kernel(space(), ladder_[0], restart(), asked_.range);
+}
+
+RungReport report_fixed_horizon(AskedChain& chain) {
+  const auto start = start_record(chain.space(), chain.asked());
+  return report_rung(chain.space(), chain.ladder()[0], chain.first_local_kernel(), start,
+                     chain.asked().steps);
+}
+
 RungReport report_fixed_horizon(const FiniteModel& model, const Power& power,
                                 const ExactQuestion& asked) {
-  const FixedHorizonSpace space(model, asked.horizon);
-  const auto start = start_record(space, asked);
-  return report_rung(space, power, local_kernel(space, power, restart_law(asked), asked.range),
-                     start, asked.steps);
+  AskedChain chain(model, Ladder({power}), Schedule::adj, asked);
+  return report_fixed_horizon(chain);
 }
 
 RungReport report_truncating(const FiniteModel& model, const Power& power,
@@ -69,11 +88,19 @@ RungReport report_carried_truncating(const FiniteModel& model, const Power& powe
 
 JointReport report_joint(const FiniteModel& model, const Ladder& ladder, Schedule schedule,
                          const ExactQuestion& asked) {
-  const FixedHorizonSpace space(model, asked.horizon);
+  AskedChain chain(model, ladder, schedule, asked);
+  return report_joint(chain);
+}
+
+JointReport report_joint(AskedChain& about) {
+  const FixedHorizonSpace& space = about.space();
+  const Ladder& ladder = about.ladder();
+  const Schedule schedule = about.schedule();
+  const ExactQuestion& asked = about.asked();
   std::optional<std::size_t> start;
   if (asked.start)
     start = parse_joint_state(space, ladder.rungs(), asked.start->text, asked.start->where);
-  const ParallelTempering kernels(space, ladder, restart_law(asked), asked.range);
+  const ParallelTempering& kernels = about.kernels();
   const Law target = kernels.target();
   const FactoredKernel chain =
       schedule == Schedule::adj ? kernels.transition(1, 1) : kernels.deo_transition();

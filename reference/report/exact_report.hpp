@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "reference/kernels/ladder.hpp"
@@ -28,6 +29,34 @@ struct ExactQuestion {
   std::size_t steps = 10;      ///< of the curve
 };
 
+/// The chain that is asked about: several reports share what one of them has built.
+class AskedChain {
+ public:
+  /// The model must outlive it.
+  AskedChain(const FiniteModel& model, Ladder ladder, Schedule schedule, ExactQuestion asked)
+      : model_(model), ladder_(std::move(ladder)), schedule_(schedule), asked_(std::move(asked)) {}
+
+  const FiniteModel& model() const { return model_; }
+  const Ladder& ladder() const { return ladder_; }
+  Schedule schedule() const { return schedule_; }
+  const ExactQuestion& asked() const { return asked_; }
+  RestartLaw restart() const;
+  /// S_T, built when it is first asked for. @throw BadInput if it is too large
+  const FixedHorizonSpace& space();
+  /// Built when they are first asked for. @throw BadInput as ParallelTempering
+  const ParallelTempering& kernels();
+  /// L_1, from the kernels if they are there, else by itself.
+  Matrix first_local_kernel();
+
+ private:
+  const FiniteModel& model_;
+  Ladder ladder_;
+  Schedule schedule_;
+  ExactQuestion asked_;
+  std::optional<FixedHorizonSpace> space_;
+  std::optional<ParallelTempering> kernels_;
+};
+
 /// One rung: its laws, its transition matrix and whether the one preserves the other.
 struct RungReport {
   std::vector<std::string> states;
@@ -42,6 +71,8 @@ struct RungReport {
 /// @throw BadInput if the space is too large, a power irrational or the start no record of it
 RungReport report_fixed_horizon(const FiniteModel& model, const Power& power,
                                 const ExactQuestion& asked);
+/// The same of a ladder of one rung.
+RungReport report_fixed_horizon(AskedChain& chain);
 
 /// The truncating kernel on the comparison space; its restart is uniform whatever is asked.
 /// @throw BadInput as report_fixed_horizon
@@ -65,5 +96,6 @@ struct JointReport {
 /// @throw BadInput as report_fixed_horizon, and if there are too many joint states
 JointReport report_joint(const FiniteModel& model, const Ladder& ladder, Schedule schedule,
                          const ExactQuestion& asked);
+JointReport report_joint(AskedChain& asked);
 
 }  // namespace tempera::reference

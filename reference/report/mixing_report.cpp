@@ -61,13 +61,12 @@ void find_cuts(MixingReport& report, const Chain& chain, const Law& target,
 }
 
 // Cuts alone, of spaces whose matrix would be too large.
-MixingReport report_carried_cuts(const FiniteModel& model, const Ladder& ladder, Schedule schedule,
-                                 const ExactQuestion& asked) {
-  const RestartLaw restart = asked.restart ? *asked.restart : RestartLaw::uniform(asked.horizon);
-  const CarriedTempering kernels(model, asked.horizon, ladder, restart);
-  const CarriedChain chain = ladder.rungs() == 1         ? kernels.local_sweep()
-                             : schedule == Schedule::adj ? kernels.transition(1, 1)
-                                                         : kernels.deo_transition();
+MixingReport report_carried_cuts(const AskedChain& about) {
+  const CarriedTempering kernels(about.model(), about.asked().horizon, about.ladder(),
+                                 about.restart());
+  const CarriedChain chain = about.ladder().rungs() == 1         ? kernels.local_sweep()
+                             : about.schedule() == Schedule::adj ? kernels.transition(1, 1)
+                                                                 : kernels.deo_transition();
   refuse_size("cuts", chain.size(), cut_states_limit);
   std::vector<std::string> records;
   for (std::size_t x = 0; x < kernels.tree().size(); ++x) records.push_back(kernels.tree().name(x));
@@ -104,20 +103,26 @@ Matrix multiplicative_reversibilisation(const Matrix& kernel, const Law& target)
 
 MixingReport report_mixing(const FiniteModel& model, const Ladder& ladder, Schedule schedule,
                            const ExactQuestion& asked, const MixingQuestion& mixing) {
-  if (is_carried(model, asked.horizon, ladder.rungs()) && asked.range == RestartRange::horizon &&
-      !mixing.gap && !mixing.within)
-    return report_carried_cuts(model, ladder, schedule, asked);
-  const FixedHorizonSpace space(model, asked.horizon);
+  AskedChain chain(model, ladder, schedule, asked);
+  return report_mixing(chain, mixing);
+}
+
+MixingReport report_mixing(AskedChain& about, const MixingQuestion& mixing) {
+  const Ladder& ladder = about.ladder();
+  const ExactQuestion& asked = about.asked();
+  if (is_carried(about.model(), asked.horizon, ladder.rungs()) &&
+      asked.range == RestartRange::horizon && !mixing.gap && !mixing.within)
+    return report_carried_cuts(about);
+  const FixedHorizonSpace& space = about.space();
   // Before the matrices of the rungs, which take time.
   const std::size_t states = joint_states_up_to(cut_states_limit, space.size(), ladder.rungs());
   if (mixing.gap) refuse_size("gap", states, gap_states_limit);
   if (mixing.within) refuse_size("mixing time", states, mixing_states_limit);
   if (mixing.cuts) refuse_size("cuts", states, cut_states_limit);
-  const RestartLaw restart = asked.restart ? *asked.restart : RestartLaw::uniform(asked.horizon);
-  const ParallelTempering kernels(space, ladder, restart, asked.range);
-  const FactoredKernel chain = ladder.rungs() == 1         ? kernels.local_sweep()
-                               : schedule == Schedule::adj ? kernels.transition(1, 1)
-                                                           : kernels.deo_transition();
+  const ParallelTempering& kernels = about.kernels();
+  const FactoredKernel chain = ladder.rungs() == 1                 ? kernels.local_sweep()
+                               : about.schedule() == Schedule::adj ? kernels.transition(1, 1)
+                                                                   : kernels.deo_transition();
   const Law target = kernels.target();
   const std::vector<std::string> names = joint_names(space, ladder.rungs());
   MixingReport report;

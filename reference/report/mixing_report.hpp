@@ -45,6 +45,7 @@ struct MixingReport {
 /// alone, or a mixing time of more than mixing_steps_limit steps; and as report_joint
 MixingReport report_mixing(const FiniteModel& model, const Ladder& ladder, Schedule schedule,
                            const ExactQuestion& asked, const MixingQuestion& mixing);
+MixingReport report_mixing(AskedChain& asked, const MixingQuestion& mixing);
 
 /// P P* of a kernel that preserves `target`, where P*(x, y) = target(y) P(y, x) / target(x).
 /// n x n, O(n³) products.

@@ -161,6 +161,10 @@ class ReplayModel::Ahead final : public FusedDraw {
         passes.push_back({forks.back().get(), {}});
         draws.push_back(row.begun->draw);
         draws.back().draw.address.position += static_cast<std::uint32_t>(row.index);
+        if (auto& rules = draws.back().rules) {
+          const auto first_tokens = std::span(row.begun->recorded->tokens).first(row.index);
+          rules->drawn.insert(rules->drawn.end(), first_tokens.begin(), first_tokens.end());
+        }
       }
       const std::vector<ScoredToken> tokens = next_tokens_of_model(passes, draws, logits);
       for (std::size_t i = 0; i < some.size(); ++i) {
@@ -177,7 +181,7 @@ class ReplayModel::Ahead final : public FusedDraw {
     ++model_.passes_;
     if (fused_) return fused_->next_tokens(passes, draws, logits);
     model_.model_.next_logits(passes, logits);
-    return rows_.draw(logits, model_.vocabulary_size(), draws, lottery_);
+    return draw_by_rules(rows_, logits, model_.vocabulary_size(), draws, lottery_);
   }
 
   /// The recorded tokens that can have been drawn one after the other.

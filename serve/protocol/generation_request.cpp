@@ -27,23 +27,25 @@ using nlohmann::json;
 constexpr double power_of_zero_temperature = 1048576.0;
 constexpr std::size_t most = std::numeric_limits<std::uint32_t>::max();
 
-/// Fields of all requests that this server acts on.
-const std::initializer_list<std::string_view> fields_of_all{
-    "model", "stop", "seed", "temperature", "stream", "stream_options", "tempera"};
-
+/// Fields that this server acts on: of all requests, and of one form.
 void check_body(const JsonObject& body, BodyForm form) {
+  std::vector<std::string_view> known = gpu::body_keys(&gpu::Places::beside);
+  const auto add = [&](std::initializer_list<std::string_view> fields) {
+    known.insert(known.end(), fields);
+  };
+  add({"model", "stop", "seed", "temperature", "stream", "stream_options", "tempera"});
   switch (form) {
     case BodyForm::completion:
-      return check_fields(body, Holder::completion, fields_of_all,
-                          {"n", "max_tokens", "logprobs", "prompt", "best_of", "echo"});
+      add({"n", "max_tokens", "logprobs", "prompt", "best_of", "echo"});
+      return check_fields(body, Holder::completion, known);
     case BodyForm::chat:
-      return check_fields(body, Holder::chat, fields_of_all,
-                          {"n", "max_tokens", "logprobs", "messages", "max_completion_tokens",
-                           "top_logprobs", "chat_template_kwargs"});
+      add({"n", "max_tokens", "logprobs", "messages", "max_completion_tokens", "top_logprobs",
+           "chat_template_kwargs"});
+      return check_fields(body, Holder::chat, known);
     case BodyForm::response:
-      return check_fields(body, Holder::response, fields_of_all,
-                          {"input", "instructions", "max_output_tokens", "chat_template_kwargs",
-                           "include", "top_logprobs"});
+      add({"input", "instructions", "max_output_tokens", "chat_template_kwargs", "include",
+           "top_logprobs"});
+      return check_fields(body, Holder::response, known);
   }
 }
 
@@ -63,8 +65,9 @@ bool names_sampler(const JsonObject& tempera) {
   });
 }
 
-/// The sampler that the model's name or the server gives to a request; empty if its temperature
-/// decides, or if it describes its own in "tempera".
+/// The sampler that the model's name or the server gives to a request, `standard` also if the
+/// temperature makes low-temperature of it; empty if the temperature alone decides, or if the
+/// request describes its own in "tempera".
 std::string given_sampler(const JsonObject& body, const AskedModel& asked,
                           const ServedSamplers& samplers) {
   const bool describes = body.has("tempera") && names_sampler(body.object("tempera"));
@@ -75,25 +78,48 @@ std::string given_sampler(const JsonObject& body, const AskedModel& asked,
                      "give one of the two");
     return asked.sampler;
   }
-  const std::string& sampler =
-      describes || !asked.sampler.empty() ? asked.sampler : samplers.default_sampler;
-  // A temperature makes another sampler of it.
-  return sampler == "standard" && body.has("temperature") ? "" : sampler;
+  return describes || !asked.sampler.empty() ? asked.sampler : samplers.default_sampler;
+}
+
+/// True if a temperature makes low-temperature of the sampler that is given.
+bool is_tempered(const JsonObject& body, const std::string& given) {
+  const bool describes = body.has("tempera") && names_sampler(body.object("tempera"));
+  return given == "standard" && body.has("temperature") && !describes;
+}
+
+/// True if a request to which no sampler is given is drawn token by token, as every other server
+/// would draw it.
+bool is_plain(const JsonObject& body) {
+  if (!body.has("tempera")) return true;
+  const JsonObject tempera = body.object("tempera");
+  return body.has("temperature") && !names_sampler(tempera) && !tempera.has("sampler");
+}
+
+/// The settings that the server has for a sampler; its powers give way to a temperature.
+gpu::SamplerWish beginning_of(const JsonObject& body, const std::string& given,
+                              const ServedSamplers& samplers) {
+  if (given.empty()) return is_plain(body) ? samplers.tokenwise() : gpu::SamplerWish();
+  if (!is_tempered(body, given)) return samplers.beginning(given);
+  gpu::SamplerWish wish = samplers.beginning("low-temperature");
+  wish.sampler = {};
+  wish.powers = {};
+  wish.temperature = {};
+  return wish;
 }
 
 /// The temperature, if it decides the sampler. Beside a sampler that is given or described 1
 /// changes nothing.
 void read_temperature(const JsonObject& body, const std::string& given, gpu::SamplerWish& wish) {
-  const bool is_beside =
-      !given.empty() || (body.has("tempera") && names_sampler(body.object("tempera")));
+  const bool is_given = !given.empty() && !is_tempered(body, given);
+  const bool is_beside = is_given || (body.has("tempera") && names_sampler(body.object("tempera")));
   if (!body.has("temperature")) {
-    if (!body.has("tempera") && !is_beside) wish.temperature = 1.0;
+    if (!body.has("tempera") && !is_beside) wish.temperature = wish.temperature.value_or(1.0);
     return;
   }
   const double temperature = body.finite_number("temperature");
   if (temperature < 0.0) throw BadInput("temperature", "it is below 0", "give 0 or more");
   if (temperature == 1.0 && is_beside) return;
-  if (!given.empty())
+  if (is_given)
     throw BadInput("temperature", "beside the sampler " + given + " only 1 is taken",
                    "leave it out, or end the model's name with \":standard\"");
   if (is_beside || (temperature == 0.0 && body.has("tempera")))
@@ -102,6 +128,7 @@ void read_temperature(const JsonObject& body, const std::string& given, gpu::Sam
   if (temperature == 0.0) {
     wish.sampler = "low-temperature";
     wish.powers = {power_of_zero_temperature};
+    wish.temperature = {};
   } else {
     wish.temperature = temperature;
   }
@@ -247,7 +274,9 @@ void read_logprobs(const JsonObject& body, GenerationRequest& request,
 }
 
 /// Reads the parts of a request that its response repeats, and refuses those it has no form for.
-void read_response(const JsonObject& body, GenerationRequest& request) {
+/// wish: what the request and the server say of the sampler
+void read_response(const JsonObject& body, const gpu::SamplerWish& wish,
+                   GenerationRequest& request) {
   for (const auto& [is_asked, field] : {std::pair{request.estimate, "tempera.estimate"},
                                         std::pair{request.round_events, "tempera.round_events"}})
     if (is_asked)
@@ -257,7 +286,9 @@ void read_response(const JsonObject& body, GenerationRequest& request) {
   response.instructions = body.optional_text("instructions");
   if (body.has("max_output_tokens"))
     response.max_output_tokens = body.whole_number("max_output_tokens", 0, most);
-  if (body.has("temperature")) response.temperature = body.finite_number("temperature");
+  response.temperature =
+      body.has("temperature") ? body.finite_number("temperature") : wish.temperature.value_or(1.0);
+  response.top_p = wish.options.top_p;
   if (body.has("metadata")) response.metadata = body.at("metadata").dump();
 }
 
@@ -344,8 +375,9 @@ GenerationRequest read_generation_request(std::string_view body_text, BodyForm f
 
   gpu::SampleWish wish;
   const std::string given = given_sampler(body, asked, limits.samplers);
-  if (!given.empty()) wish.sampler = limits.samplers.beginning(given);
+  wish.sampler = beginning_of(body, given, limits.samplers);
   read_temperature(body, given, wish.sampler);
+  gpu::read_body(body, wish.sampler, &gpu::Places::beside);
   if (!is_completion) wish.arguments = read_chat_arguments(body, body_text);
   if (body.has("tempera"))
     read_tempera(body.object("tempera"), request, wish.sampler, wish.arguments);
@@ -370,9 +402,9 @@ GenerationRequest read_generation_request(std::string_view body_text, BodyForm f
                            request.echo || !request.generates))
     throw BadInput("tempera.estimate", "the request asks for parts of an answer, and gets none",
                    "leave out stream, audit, log_z, logprobs, echo and max_tokens 0");
-  if (is_response) read_response(body, request);
+  if (is_response) read_response(body, wish.sampler, request);
   if (!is_completion && !body.has(length) && !body.has("tempera") &&
-      (given.empty() || given == "standard")) {
+      (given.empty() || given == "standard") && !wish.sampler.horizon) {
     wish.sampler.horizon = limits.open_horizon;
     request.is_horizon_open = true;
   }

@@ -32,6 +32,7 @@ struct AskedResponse {
   std::optional<std::string> instructions;
   std::optional<std::size_t> max_output_tokens;
   double temperature = 1.0;
+  double top_p = 1.0;
   std::string metadata = "{}";  ///< as JSON
 };
 
@@ -80,7 +81,7 @@ gpu::ChatArguments read_chat_arguments(const JsonObject& body, std::string_view 
 /// "temperature" (1 if there is none), as with every other server. temperature 0 is the power 2^20,
 /// the largest that a ladder takes. The object's keys are those of SamplerWish.
 /// @throw BadInput naming the field: for what is no JSON, unknown fields (with the nearest known
-/// one), fields of the protocol that would change the law (top_p, penalties, logit_bias, tools),
+/// one), fields of the protocol that would change the law (logit_bias, tools),
 /// and what is beyond `limits`
 /// @param seed of a body that has none; without it the machine's entropy gives one
 GenerationRequest read_generation_request(std::string_view body, BodyForm form,

@@ -16,6 +16,9 @@ namespace {
 using nlohmann::json;
 using nlohmann::ordered_json;
 
+constexpr std::string_view in_body = "is a field of the body and changes nothing in here";
+constexpr std::string_view beside = "leave it out, and give it beside \"tempera\"";
+
 bool is_below_0(const json& value) {
   return value.is_number() && !value.is_number_unsigned() && value < 0;
 }
@@ -62,8 +65,11 @@ const NeutralField* find_field(std::string_view key, Holder holder) {
   return found == fields.end() ? nullptr : &*found;
 }
 
-/// Refuses a field of "tempera" that was written outside it.
-void refuse_outside(const std::string& key, Holder holder) {
+/// Refuses a field of "tempera" that was written outside it, or one of the body inside.
+void refuse_misplaced(const std::string& place, const std::string& key, Holder holder) {
+  const auto outside = gpu::body_keys(&gpu::Places::beside);
+  if (holder == Holder::tempera && std::find(outside.begin(), outside.end(), key) != outside.end())
+    throw BadInput(place + key, std::string(in_body), std::string(beside));
   if (holder != Holder::completion && holder != Holder::chat && holder != Holder::response) return;
   const auto keys = tempera_keys();
   if (std::find(keys.begin(), keys.end(), key) != keys.end())
@@ -116,15 +122,16 @@ std::span<const NeutralField> neutral_fields() {
   static constexpr std::string_view not_list = "is not a list";
 
   static constexpr std::string_view cut =
-      "cutting the distribution is not offered, because the sampler keeps the model's support";
+      "of the cuts of a distribution top_k, top_p and min_p alone are offered";
   static constexpr std::string_view sharper =
       "leave it out, and give powers above 1 in \"tempera\" for likelier answers";
 
   static constexpr std::string_view of_another =
       "it belongs to a sampler of other servers that is not offered, because it samples no law";
 
-  static constexpr std::string_view penalty =
-      "penalties are not offered, because they change the target";
+  static constexpr std::string_view last_tokens =
+      "it looks at the last tokens alone, and the penalties of this server at all of them";
+  static constexpr std::string_view give_penalty = "leave it out, and give \"repetition_penalty\"";
 
   static constexpr std::string_view no_tools =
       "tools are not offered: the answer is text drawn from the model's own law, and nothing reads "
@@ -141,9 +148,6 @@ std::span<const NeutralField> neutral_fields() {
 
   static constexpr std::string_view whole_records =
       "an answer ends at the model's terminal tokens: the target is a law of whole records";
-
-  static constexpr std::string_view in_body = "is a field of the body and changes nothing in here";
-  static constexpr std::string_view beside = "leave it out, and give it beside \"tempera\"";
 
   static constexpr std::string_view other_name = "this server has another name for it";
   static constexpr std::string_view give_max_tokens = "leave it out, and give \"max_tokens\"";
@@ -172,14 +176,9 @@ std::span<const NeutralField> neutral_fields() {
 
   static constexpr std::array fields{
       // Other distributions.
-      NeutralField{"top_p", all, Neutral::listed, "[1]", cut, sharper},
-      NeutralField{"top_k", all, Neutral::listed, "[-1, 0]", cut, sharper},
-      NeutralField{"min_p", all, Neutral::listed, "[0]", cut, sharper},
       NeutralField{"typical_p", all, Neutral::listed, "[1]", cut, sharper},
-      NeutralField{"frequency_penalty", all, Neutral::listed, "[0]", penalty, leave_out},
-      NeutralField{"presence_penalty", all, Neutral::listed, "[0]", penalty, leave_out},
-      NeutralField{"repetition_penalty", all, Neutral::listed, "[1]", penalty, leave_out},
-      NeutralField{"length_penalty", all, Neutral::listed, "[1]", penalty, leave_out},
+      NeutralField{"length_penalty", all, Neutral::listed, "[1]",
+                   "it belongs to beam search, which samples no law", leave_out},
       NeutralField{"logit_bias", all, Neutral::zeros, "",
                    "a bias is not offered, because it changes the target", leave_out},
       NeutralField{"use_beam_search", both, Neutral::listed, "[false]",
@@ -205,10 +204,10 @@ std::span<const NeutralField> neutral_fields() {
       NeutralField{"mirostat_eta", both, Neutral::any_number, "", not_number, give_one},
       NeutralField{"adaptive_target", both, Neutral::listed, "[-1]", of_another, sharper},
       NeutralField{"adaptive_decay", both, Neutral::any_number, "", not_number, give_one},
-      NeutralField{"repeat_penalty", both, Neutral::listed, "[1]", penalty, leave_out},
+      NeutralField{"repeat_penalty", both, Neutral::listed, "[1]", last_tokens, give_penalty},
       NeutralField{"repeat_last_n", both, Neutral::any_number, "", not_number, give_one},
       NeutralField{"penalize_nl", both, Neutral::any_flag, "", not_flag, give_one},
-      NeutralField{"dry_multiplier", both, Neutral::listed, "[0]", penalty, leave_out},
+      NeutralField{"dry_multiplier", both, Neutral::listed, "[0]", of_another, give_penalty},
       NeutralField{"dry_base", both, Neutral::any_number, "", not_number, give_one},
       NeutralField{"dry_allowed_length", both, Neutral::any_number, "", not_number, give_one},
       NeutralField{"dry_penalty_last_n", both, Neutral::any_number, "", not_number, give_one},
@@ -240,10 +239,9 @@ std::span<const NeutralField> neutral_fields() {
       NeutralField{"regex", both, Neutral::none, "", no_structure, describe_form},
       NeutralField{"ebnf", both, Neutral::none, "", no_structure, describe_form},
       NeutralField{"parse_tool_calls", chat, Neutral::any_flag, "", not_flag, give_one},
-      NeutralField{"tools", chat | tokenize_chat | response, Neutral::empty_list, "", no_tools,
-                   describe_tools},
-      NeutralField{"functions", chat, Neutral::empty_list, "", no_tools, describe_tools},
-      NeutralField{"tool_choice", chat | response, Neutral::listed, R"(["none", "auto"])", no_tools,
+      NeutralField{"tools", all | tokenize_chat, Neutral::empty_list, "", no_tools, describe_tools},
+      NeutralField{"functions", both, Neutral::empty_list, "", no_tools, describe_tools},
+      NeutralField{"tool_choice", all, Neutral::listed, R"(["none", "auto"])", no_tools,
                    describe_tools},
       NeutralField{"function_call", chat, Neutral::listed, R"(["none", "auto"])", no_tools,
                    describe_tools},
@@ -287,8 +285,6 @@ std::span<const NeutralField> neutral_fields() {
       NeutralField{"suffix", completion, Neutral::listed, R"([""])",
                    "the model continues a text and fills no gap", "leave it out"},
       // The end of the answer.
-      NeutralField{"ignore_eos", all, Neutral::listed, "[false]", whole_records, leave_out},
-      NeutralField{"min_tokens", all, Neutral::listed, "[0]", whole_records, leave_out},
       NeutralField{"stop_token_ids", all, Neutral::empty_list, "", whole_records,
                    "leave it out, or give texts as \"stop\""},
       NeutralField{"include_stop_str_in_output", all, Neutral::listed, "[false]",
@@ -571,7 +567,7 @@ void check_fields(const JsonObject& object, Holder holder, std::span<const std::
     if (!object.has(key) || std::find(known.begin(), known.end(), key) != known.end()) continue;
     const NeutralField* field = find_field(key, holder);
     if (field == nullptr) {
-      refuse_outside(key, holder);
+      refuse_misplaced(place, key, holder);
       refuse_unknown(place, key, {known.begin(), known.end()});
     }
     if (!is_neutral(*field, object))

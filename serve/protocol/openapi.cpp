@@ -46,6 +46,9 @@ HttpResponse openapi(const std::string& version) {
       if ((field.holders & static_cast<unsigned>(each.holder)) != 0)
         properties[std::string(field.key)] = schema_of(field);
   }
+  const ordered_json beside = gpu::body_schemas(&gpu::Places::beside);
+  for (const char* of : {"Completion", "Chat", "NewResponse"})
+    document["components"]["schemas"][of]["properties"].update(beside);
   auto& settings = document["components"]["schemas"]["Tempera"]["properties"];
   const ordered_json schemas = gpu::body_schemas();
   for (const auto& [key, schema] : schemas.items()) settings[key] = schema;

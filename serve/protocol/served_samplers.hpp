@@ -28,6 +28,10 @@ struct ServedSamplers {
   std::string default_sampler;  ///< empty: tokenwise sampling at the request's temperature
   gpu::SamplerWish settings;    ///< of the default sampler, and of others as far as they take them
 
+  /// Returns the settings of tokenwise sampling that a request begins with where nothing names a
+  /// sampler: the rules of tokens and the temperature.
+  gpu::SamplerWish tokenwise() const;
+
   /// Returns the settings that a request of this sampler begins with: those that it takes. A
   /// sampler of one power begins with the last of a ladder.
   gpu::SamplerWish beginning(std::string_view sampler) const;

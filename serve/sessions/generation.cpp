@@ -52,14 +52,18 @@ Generation::Generation(const gpu::OpenedModel& model, const Identity& identity, 
       requests_(std::move(resolved.requests)),
       settings_(std::move(resolved.settings)),
       exchange_(std::move(exchange)),
+      share_(share),
       name_(std::move(name)),
       entry_(std::move(entry)),
       is_of_client_(entry_ != nullptr) {
-  for (gpu::SampleRequest& request : requests_) request.share = share;
+  for (gpu::SampleRequest& request : requests_) request.share = share_;
   for (std::size_t prompt = 0; prompt < requests_.size(); ++prompt)
     for (std::size_t n = 0; n < asked_.choices_of_a_prompt; ++n) {
-      choices_.push_back(
-          {.prompt = prompt, .statistics = gpu::TemperingStatistics(requests_[prompt].ladder)});
+      // Without stages no series by round is kept, which the server has no use for.
+      choices_.push_back({.prompt = prompt,
+                          .statistics = gpu::TemperingStatistics(
+                              requests_[prompt].ladder,
+                              {.stages = {}, .particles = requests_[prompt].plan.particles})});
     }
   open_ = choices_.size();
 }
@@ -226,11 +230,12 @@ void Generation::sampler_ended(gpu::RequestId request, std::size_t sample,
     const std::size_t index = index_of(request, sample);
     const gpu::Plan& plan = requests_[choices_[index].prompt].plan;
     const gpu::Record& record = gpu::answer_of(progress, plan);
-    // Particles are records of one power, and those of a ladder have all of its powers.
+    // Particles are weighed at the last power, and the records of a ladder have all of its powers.
     const std::size_t rung = progress.answer.value_or(plan.output);
     for (std::size_t t = 1; t <= record.length(); ++t) {
       const std::span<const double> of_powers = record.tokens().log_z(t);
-      choices_[index].log_z.push_back(of_powers[std::min(rung, of_powers.size() - 1)]);
+      const std::size_t last = of_powers.size() - 1;
+      choices_[index].log_z.push_back(of_powers[plan.particles > 0 ? last : std::min(rung, last)]);
     }
   });
 }
@@ -288,7 +293,7 @@ void Generation::score_next() {
     const std::size_t index = to_score_.front();
     auto tokens = tokens_of(index);
     if (tokens.size() > 1) {
-      scoring_ = session_->score(std::move(tokens), asked_.top_logprobs, *this);
+      scoring_ = session_->score(std::move(tokens), asked_.top_logprobs, *this, share_);
       return;
     }
     // The first token of a text follows nothing: it has no probability.

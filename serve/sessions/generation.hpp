@@ -188,6 +188,7 @@ class Generation final : public gpu::Listener, public std::enable_shared_from_th
   std::vector<gpu::SampleRequest> requests_;
   const std::vector<gpu::SamplerSettings> settings_;
   const std::shared_ptr<Exchange> exchange_;
+  const gpu::Share share_;
   const GenerationName name_;
   std::unique_ptr<QueueEntry> entry_;  ///< null for what no client waits for
   const bool is_of_client_;            ///< and not of a batch

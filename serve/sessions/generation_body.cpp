@@ -6,6 +6,7 @@
 #include "serve/protocol/json_response.hpp"
 #include "serve/protocol/token_logprobs.hpp"
 #include "serve/sessions/generation.hpp"
+#include "settings/field_json.hpp"
 #include "settings/named_sampler.hpp"
 
 namespace tempera::serve {
@@ -48,6 +49,7 @@ ordered_json Generation::round_figures(std::size_t index, const gpu::Progress& p
                        : event.kind == gpu::Event::Kind::extension ? "extension"
                                                                    : "resampling";
     moves.push_back({{"kind", kind}, {"rung", event.rung + 1}, {"accepted", event.accepted}});
+    if (event.kind == gpu::Event::Kind::local_move) moves.back()["proposed"] = event.proposed;
   }
   return {{"choice", index},
           {"step", choice.rounds},
@@ -174,6 +176,10 @@ ordered_json Generation::figures() const {
   if (!settings.restart_weights.empty()) used["restart_weights"] = settings.restart_weights;
   if (settings.particles > 0) used["particles"] = settings.particles;
   if (settings.most_tokens > 0) used["most_tokens"] = settings.most_tokens;
+  ordered_json others;
+  gpu::write_config(others, settings, gpu::InConfig::unless_default);
+  for (const std::string_view key : gpu::body_keys(&gpu::Places::beside))
+    if (const auto other = others.find(key); other != others.end()) used[std::string(key)] = *other;
   if (!settings.preset.empty()) used["preset"] = settings.preset;
   used["arithmetic"] = identity_.arithmetic;
   // It is there as text too: a client that reads numbers as doubles would round a large one.

@@ -128,7 +128,7 @@ ordered_json Generation::response_body(const char* status) const {
                     {"text", {{"format", {{"type", "text"}}}}},
                     {"tool_choice", "auto"},
                     {"tools", ordered_json::array()},
-                    {"top_p", 1.0},
+                    {"top_p", asked.top_p},
                     {"truncation", "disabled"},
                     {"usage", nullptr},
                     {"system_fingerprint", identity_.fingerprint}};

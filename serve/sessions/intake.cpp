@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "gpu/llm/text/encoding_stop.hpp"
 #include "serve/sessions/memory_reserve.hpp"
 
 namespace tempera::serve {
@@ -94,10 +95,13 @@ void Intake::work(bool takes_large) {
       job = std::move(line.front());
       line.pop_front();
     }
-    if (!job.leaving->has_left())
+    try {
+      const gpu::EncodingStop stop([&] { return job.leaving->has_left(); });
+      gpu::EncodingStop::check();
       job.work(*job.leaving);
-    else if (job.left)
-      job.left();
+    } catch (const gpu::EncodingStop::Stopped&) {
+      if (job.left) job.left();
+    }
     const std::scoped_lock lock(mutex_);
     --jobs_;
     bytes_ -= job.bytes;

@@ -53,9 +53,9 @@ class Intake {
   /// Reads a body. Must not throw.
   using Work = std::function<void(Leaving&)>;
 
-  /// Does `work` later, on one of the threads, unless the exchange's client has left by then, when
-  /// it calls `left`; false if as much as may wait does so already. Whoever wants to know later
-  /// that the client leaves asks Leaving.
+  /// Does `work` later, on one of the threads, unless the exchange's client has left by then, or
+  /// leaves while it encodes a text, when it calls `left`; false if as much as may wait does so
+  /// already. Whoever wants to know later that the client leaves asks Leaving.
   bool post(const std::shared_ptr<Exchange>& exchange, Work work, std::function<void()> left = {});
 
  private:

@@ -49,6 +49,8 @@ std::string field_of_setting(std::string_view name, const GenerationRequest& ask
     if (name == other) return std::string(field);
   std::string key(name);
   std::replace(key.begin(), key.end(), ' ', '_');
+  const auto beside = gpu::body_keys(&gpu::Places::beside);
+  if (std::find(beside.begin(), beside.end(), key) != beside.end()) return key;
   const auto keys = gpu::body_keys();
   return std::find(keys.begin(), keys.end(), key) == keys.end() ? "" : "tempera." + key;
 }

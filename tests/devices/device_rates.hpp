@@ -28,10 +28,4 @@ double matrix_peak(const DeviceClock& clock);
 double draw_seconds(const Timing& timing, std::size_t rows, std::size_t vocabulary,
                     std::size_t rungs, float spread);
 
-/// Seconds of one product of a matrix [out, in] of random weights with `rows` rows by the fastest
-/// form of order_dependent_product.hpp: whatever split of the inputs, sums in any order. Weights
-/// come from memory, not from a cache.
-double order_dependent_seconds(const Timing& timing, std::size_t out, std::size_t in,
-                               std::size_t rows);
-
 }  // namespace tempera::gpu

@@ -1,4 +1,4 @@
-// Part 8: what plans of products take, beside what is predicted of them, and that all have the same
+// Part 8: what plans of products take, beside the bytes that rank them, and that all have the same
 // bits.
 #include <algorithm>
 #include <bit>
@@ -78,7 +78,7 @@ const char* word_for(ProductForm form) {
 
 /// A plan and its time, as a line of JSON, which is printed.
 void print_plan(const std::string& product, const ProductPlan& plan, double nanoseconds,
-                double predicted, bool first) {
+                std::size_t bytes, bool first) {
   const nlohmann::ordered_json line = {{"part", 8},
                                        {"product", product},
                                        {"rows", plan.rows},
@@ -89,7 +89,7 @@ void print_plan(const std::string& product, const ProductPlan& plan, double nano
                                        {"window", plan.window},
                                        {"blocks", plan.blocks},
                                        {"microseconds", nanoseconds * 1e-3},
-                                       {"predicted", predicted * 1e-3},
+                                       {"busiest_bytes", bytes},
                                        {"chosen", first}};
   std::printf("%s\n", line.dump().c_str());
   std::fflush(stdout);
@@ -121,7 +121,7 @@ void measure(Measurements& all, const Timing& timing, const CudaKernels& kernels
         all.different += planned.has_equal_bits(plan, copies.front()) ? 0 : 1;
         nanoseconds.push_back(planned.nanoseconds(plan, copies));
         print_plan(name + ", " + product.name, plan, nanoseconds.back(),
-                   predicted_nanoseconds(plan, product.is_gated(), device.multiprocessors),
+                   busiest_bytes(plan, product.is_gated(), device.multiprocessors),
                    &plan == &plans.front());
       }
       all.plans += plans.size();

@@ -2,10 +2,8 @@
 #include <bit>
 #include <cmath>
 
-#include "gpu/llm/transformer/weights/fragments.hpp"
 #include "tests/catch.hpp"
 #include "tests/devices/figures.hpp"
-#include "tests/devices/order_dependent_product.hpp"
 #include "tests/devices/own_arithmetic.hpp"
 #include "tests/devices/part.hpp"
 #include "tests/devices/pearson.hpp"
@@ -137,44 +135,4 @@ TEST_CASE("a figure that misses its goal is told, a NaN too, and a host's is not
   of_a_host.judge("slow, on a host", 0.01, "of the bandwidth", least);
   CHECK(of_a_host.missed() == 0);
   CHECK(of_a_host.json()[0]["verdict"] == "of a host");
-}
-
-TEST_CASE("what batch invariance is held against computes the product, however it is cut") {
-  // Whole numbers, whose sums are exact in every order.
-  constexpr std::size_t out = 32;
-  constexpr std::size_t in = 128;
-  const auto weight = [](std::size_t o, std::size_t i) {
-    return static_cast<int>((3 * o + 5 * i) % 7) - 3;
-  };
-  const auto input = [](std::size_t row, std::size_t i) {
-    return static_cast<int>((row + 2 * i) % 5) - 2;
-  };
-  std::vector<std::uint32_t> fragments(out / fragment_outputs * steps_of(in) * fragment_words);
-  for (std::size_t o = 0; o < out; ++o) {
-    for (std::size_t i = 0; i < in; ++i) {
-      const std::size_t half = fragment_offset(in, o, i);
-      fragments[half / 2] |=
-          static_cast<std::uint32_t>(to_bfloat16(static_cast<float>(weight(o, i))))
-          << (16 * (half % 2));
-    }
-  }
-  for (const std::size_t rows : {1U, 8U, 13U, 33U, 64U}) {
-    std::vector<std::uint16_t> inputs;
-    for (std::size_t row = 0; row < rows; ++row)
-      for (std::size_t i = 0; i < in; ++i)
-        inputs.push_back(to_bfloat16(static_cast<float>(input(row, i))));
-    for (const unsigned parts : {1U, 2U, 4U}) {
-      const auto found = order_dependent_product(fragments, inputs, rows, out, in, parts);
-      std::size_t different = 0;
-      for (std::size_t row = 0; row < rows; ++row) {
-        for (std::size_t o = 0; o < out; ++o) {
-          int sum = 0;
-          for (std::size_t i = 0; i < in; ++i) sum += weight(o, i) * input(row, i);
-          if (found[row * out + o] != static_cast<float>(sum)) ++different;
-        }
-      }
-      INFO(rows << " rows in " << parts << " parts");
-      CHECK(different == 0);
-    }
-  }
 }

@@ -4,6 +4,7 @@
 // however its results end.
 #include <bit>
 #include <map>
+#include <type_traits>
 
 #include "base/sha256.hpp"
 #include "gpu/device/device_system.hpp"
@@ -117,6 +118,20 @@ void compare_steps(Comparisons& all, const std::string& name, const ModelShape& 
       all.compare(name + ", " + form_name + ", B = " + std::to_string(rows), found == expected);
     }
   }
+  if constexpr (std::is_same_v<CudaForm, CudaKernels>) {
+    for (const JoinedTrial trial : joined_trials) {
+      if (trial == JoinedTrial::none ||
+          page_elements(kernels.arithmetic()) != PageElements::bfloat16)
+        continue;
+      for (const std::size_t rows : {1U, 8U}) {
+        Tokens found;
+        with_trial(kernels, trial,
+                   [&] { found = drawn(*model, caches, std::span(every).first(rows)); });
+        all.compare(name + ", joined, " + name_of(trial) + ", B = " + std::to_string(rows),
+                    std::equal(found.begin(), found.begin() + rows, expected.begin()));
+      }
+    }
+  }
   // A prompt in two parts, alone.
   Caches parts;
   parts.push_back(model->empty_cache());
@@ -141,6 +156,17 @@ void compare_steps(Comparisons& all, const std::string& name, const ModelShape& 
     are_equal = are_equal && drawn(*model, shared, alone)[0] == of_all[fork];
   }
   all.compare(name + ", " + std::to_string(forks) + " rows that share pages, and alone", are_equal);
+  if constexpr (std::is_same_v<CudaForm, CudaKernels>) {
+    // More rows by nine, so that multiples of 8 are fewer slots.
+    for (std::uint32_t fork = 0; fork < 9; ++fork) {
+      shared.push_back(caches[fork % records]->fork(length));
+      together.push_back(static_cast<std::uint32_t>(forks) + fork);
+    }
+    Tokens by_eights;
+    with_slots_by_eights(kernels, [&] { by_eights = drawn(*model, shared, together); });
+    all.compare(name + ", " + std::to_string(together.size()) + " rows in slots by eights",
+                by_eights == drawn(*model, shared, together));
+  }
 }
 
 template <class T>

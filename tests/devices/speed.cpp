@@ -163,10 +163,15 @@ Finding forms_by_turns() {
     constexpr std::size_t batches[] = {2};
     constexpr std::size_t contexts[] = {40};
     measure_forms_by_turns(run, *find_model_shape("tiny"), batches, contexts);
+    constexpr std::size_t uneven[] = {17};
+    measure_slots_by_turns(run, *find_model_shape("tiny"), uneven, 40);
     return measured(run);
   }
   constexpr std::size_t batches[] = {1, 2, 4, 8};
   constexpr std::size_t contexts[] = {1984, 8064, 448};
+  // Rows just above a power of two, which multiples of 8 leave fewest slots idle for.
+  constexpr std::size_t uneven[] = {17, 33, 65, 90, 129};
+  measure_slots_by_turns(run, *find_model_shape("qwen3-8b"), uneven, 1984);
   measure_forms_by_turns(run, *find_model_shape("qwen3-8b"), batches, contexts);
   measure_forms_by_turns(run, *find_model_shape("qwen3-4b"), batches, contexts);
   return measured(run);

@@ -18,8 +18,7 @@ struct SpeedRun {
   DeviceRates rates;
 };
 
-/// Figures of the products of a shape, of its head, and of what batch invariance costs them, for
-/// batches of so many rows.
+/// Figures of the products of a shape and of its head, for batches of so many rows.
 void measure_products(SpeedRun& run, const ModelShape& shape, std::span<const std::size_t> batches);
 /// Measures attention, `context` positions after each of `rows` rows.
 void measure_attention(SpeedRun& run, const ModelShape& shape, std::size_t rows,
@@ -49,10 +48,15 @@ void measure_steps(SpeedRun& run, const ModelShape& shape, const StepsToMeasure&
 void measure_step_table(SpeedRun& run, const ModelShape& shape,
                         std::span<const std::size_t> batches,
                         std::span<const std::size_t> contexts);
-/// Measures steps of each form by turns, five times each: rows of the table "forms by turns".
+/// Measures steps of each form by turns, five times each, and of what is tried of joined layers:
+/// rows of the table "forms by turns".
 void measure_forms_by_turns(SpeedRun& run, const ModelShape& shape,
                             std::span<const std::size_t> batches,
                             std::span<const std::size_t> contexts);
+/// Measures steps whose slots are powers of two, and multiples of 8, by turns: rows of the table
+/// "slots by turns".
+void measure_slots_by_turns(SpeedRun& run, const ModelShape& shape,
+                            std::span<const std::size_t> batches, std::size_t context);
 /// Measures one layer's attention likewise, of bfloat16 and of 8 bits: rows of the table
 /// "attention".
 void measure_attention_table(SpeedRun& run, const ModelShape& shape,

@@ -1,6 +1,4 @@
 // Part 6: the products of a model and its head, as fractions of the bandwidth.
-#include <algorithm>
-
 #include "gpu/llm/transformer/kernels/product_input_memory.hpp"
 #include "tests/devices/model_products.hpp"
 #include "tests/devices/own_arithmetic.hpp"
@@ -37,9 +35,6 @@ double product_seconds(const SpeedRun& run, const Kernels& kernels, const ModelP
 void measure_products(SpeedRun& run, const ModelShape& shape,
                       std::span<const std::size_t> batches) {
   const Kernels& kernels = default_kernels(own_arithmetic());
-  constexpr std::size_t compared[] = {1, 16, 64};
-  double invariant[std::size(compared)] = {};
-  double order_dependent[std::size(compared)] = {};
   // With so many rows a product is bound by arithmetic.
   constexpr std::size_t many_rows = 512;
   double many_rows_seconds = 0.0;
@@ -56,14 +51,6 @@ void measure_products(SpeedRun& run, const ModelShape& shape,
           {Goal::Side::at_least, product.is_head ? 0.90
                                  : rows <= 16    ? 0.85
                                                  : 0.80});
-      const auto* const at = std::find(std::begin(compared), std::end(compared), rows);
-      if (at == std::end(compared) || product.is_head) continue;
-      const auto index = static_cast<std::size_t>(at - std::begin(compared));
-      invariant[index] += seconds;
-      // An order-dependent form may also be the invariant one.
-      order_dependent[index] += std::min(
-          seconds, order_dependent_seconds(run.timing, product.out * (product.is_gated() ? 2 : 1),
-                                           product.in, rows));
     }
     if (product.is_head) continue;
     many_rows_seconds += product_seconds(run, kernels, product, many_rows, copies);
@@ -73,13 +60,6 @@ void measure_products(SpeedRun& run, const ModelShape& shape,
       std::string(shape.name) + ", a layer's products, B = " + std::to_string(many_rows),
       many_rows_operations / (many_rows_seconds * run.rates.matrix_peak), "of the matrix peak",
       {Goal::Side::at_least, 0.60});
-  for (std::size_t i = 0; i < std::size(compared); ++i) {
-    if (order_dependent[i] == 0.0) continue;
-    run.figures.judge(std::string(shape.name) + ", batch invariance of a layer's products, B = " +
-                          std::to_string(compared[i]),
-                      invariant[i] / order_dependent[i],
-                      "of the fastest order-dependent form's time", {Goal::Side::at_most, 1.10});
-  }
 }
 
 }  // namespace tempera::gpu

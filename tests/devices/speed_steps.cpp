@@ -304,25 +304,54 @@ void measure_forms_by_turns(SpeedRun& run, const ModelShape& shape,
                             std::span<const std::size_t> contexts) {
   const CudaKernels& kernels = measured_kernels();
   const auto model = filled_qwen3(shape.config, 3, kernels);
-  constexpr std::pair<StepForm, const char*> forms[] = {
-      {StepForm::graph, "graph"}, {StepForm::joined, "joined"}, {StepForm::launches, "launches"}};
-  constexpr std::size_t turns = 5;
+  std::vector<std::pair<std::string, std::function<void(const std::function<void()>&)>>> forms;
+  for (const auto& [form, name] :
+       {std::pair{StepForm::graph, "graph"}, std::pair{StepForm::launches, "launches"}})
+    forms.emplace_back(name,
+                       [&, form = form](const auto& work) { with_form(kernels, form, work); });
+  for (const JoinedTrial trial : joined_trials)
+    forms.emplace_back(name_of(trial),
+                       [&, trial](const auto& work) { with_trial(kernels, trial, work); });
+  const std::size_t turns = run.timing.group_seconds > 0 ? 5 : 1;  // times of a host say nothing
   for (const std::size_t context : contexts) {
     for (const std::size_t rows : batches) {
       if (!have_room(*model, rows, context)) continue;
       Decoding decoding(*model, rows, context);
       std::map<std::string, std::vector<double>> seconds;
       for (std::size_t turn = 0; turn < turns; ++turn) {
-        for (const auto& [form, name] : forms) {
-          with_form(kernels, form, [&, &form_name = name] {
+        for (const auto& [name, with_it] : forms) {
+          with_it([&, &form_name = name] {
             seconds[form_name].push_back(seconds_per_call(run.timing, [&] { decoding.step(); }));
           });
         }
       }
       nlohmann::ordered_json line = {{"shape", shape.name}, {"rows", rows}, {"context", context}};
-      for (const auto& [form, name] : forms) line[name] = seconds[name];
+      for (const auto& [name, with_it] : forms) line[name] = seconds[name];
       run.figures.row("forms by turns", line);
     }
+  }
+}
+
+void measure_slots_by_turns(SpeedRun& run, const ModelShape& shape,
+                            std::span<const std::size_t> batches, std::size_t context) {
+  const CudaKernels& kernels = measured_kernels();
+  const auto model = filled_qwen3(shape.config, 3, kernels);
+  const std::size_t turns = run.timing.group_seconds > 0 ? 5 : 1;  // times of a host say nothing
+  for (const std::size_t rows : batches) {
+    if (!have_room(*model, rows, context)) continue;
+    Decoding decoding(*model, rows, context);
+    std::vector<double> of_two;
+    std::vector<double> eights;
+    const auto step = [&] { decoding.step(); };
+    for (std::size_t turn = 0; turn < turns; ++turn) {
+      of_two.push_back(seconds_per_call(run.timing, step));
+      with_slots_by_eights(kernels, [&] { eights.push_back(seconds_per_call(run.timing, step)); });
+    }
+    run.figures.row("slots by turns", {{"shape", shape.name},
+                                       {"rows", rows},
+                                       {"context", context},
+                                       {"powers of two", of_two},
+                                       {"eights", eights}});
   }
 }
 

@@ -307,6 +307,31 @@ void with_form(const CudaIntegerKernels& kernels, StepForm form,
   with_form(kernels.device().stream, form, work);
 }
 
+namespace {
+
+/// Restores what is tried when it ends.
+struct Tried {
+  explicit Tried(const CudaKernels& kernels) : forms(kernels.device().tried) {}
+  Tried(const Tried&) = delete;
+  Tried& operator=(const Tried&) = delete;
+  ~Tried() { forms = shipped_forms; }
+  TriedForms& forms;
+};
+
+}  // namespace
+
+void with_trial(const CudaKernels& kernels, JoinedTrial trial, const std::function<void()>& work) {
+  const Tried tried(kernels);
+  tried.forms.joined = trial;
+  with_form(kernels, StepForm::joined, work);
+}
+
+void with_slots_by_eights(const CudaKernels& kernels, const std::function<void()>& work) {
+  const Tried tried(kernels);
+  tried.forms.slots = StepSlots::eights;
+  work();
+}
+
 bool with_joined_layers(const CudaKernels& kernels, const std::function<void()>& work) {
 #if defined(TEMPERA_DEVICE_CUDA)
   with_form(kernels, StepForm::joined, work);

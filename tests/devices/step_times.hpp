@@ -7,6 +7,7 @@
 
 #include "gpu/llm/transformer/kernels/cuda/cuda_kernels.hpp"
 #include "gpu/llm/transformer/kernels/cuda/integer_kernels.hpp"
+#include "gpu/llm/transformer/kernels/cuda/tried_forms.hpp"
 
 namespace tempera::gpu {
 
@@ -47,6 +48,12 @@ const CudaKernels& measured_kernels();
 void with_form(const CudaKernels& kernels, StepForm form, const std::function<void()>& work);
 /// The same; these have no joined layers.
 void with_form(const CudaIntegerKernels& kernels, StepForm form, const std::function<void()>& work);
+
+/// Calls work() while layers are joined, by the kernel of a trial.
+void with_trial(const CudaKernels& kernels, JoinedTrial trial, const std::function<void()>& work);
+
+/// Calls work() while the slots of steps are multiples of 8 (StepSlots::eights).
+void with_slots_by_eights(const CudaKernels& kernels, const std::function<void()>& work);
 
 /// Calls work() while the layers of a dense decoder are one kernel, in steps that it can take.
 /// False, and no call, in a build for the host.

@@ -22,6 +22,7 @@ MANY = [{"id": f"sum {n}", "prompt": "+".join(str(n * k % 10) for k in range(1, 
 PROMPTS = MANY[:12]
 FLAGS = ["--model", str(ROOT / "toy_models/worked_sum"), "--powers", "1,1.6,2.5,4", "--horizon", "28", "--block", "4",
          "--rounds", "10", "--samples", "2", "--seed", "5", "--threads", "1"]  # fmt: skip
+ROOM = {"object_store_memory": 80 * 1024 * 1024}
 
 
 def samples_of_one_process(folder: Path, prompts: list[dict[str, str]], flags: list[str]) -> str:
@@ -40,34 +41,34 @@ def single(tmp_path_factory: pytest.TempPathFactory) -> str:
     return samples_of_one_process(tmp_path_factory.mktemp("single"), PROMPTS, FLAGS)
 
 
-@pytest.fixture
-def cluster(monkeypatch: pytest.MonkeyPatch):  # type: ignore[no-untyped-def]
-    """A head with room for one actor, and two nodes with room for two each."""
+@pytest.fixture(scope="module")
+def cluster():  # type: ignore[no-untyped-def]
+    """A head with room for one actor, and nodes with room for two each: two of them, or more after a test that adds one."""
     from ray.cluster_utils import Cluster
 
-    # Workers find the package, and the command, as this process does.
-    monkeypatch.setenv("PYTHONPATH", str(ROOT / "python"))
-    monkeypatch.setenv("TEMPERA", TEMPERA)
-    monkeypatch.setenv("RAY_DATA_DISABLE_PROGRESS_BARS", "1")
-    room = {"object_store_memory": 80 * 1024 * 1024, "include_dashboard": False}
-    made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, **room})
-    nodes = [made.add_node(num_cpus=2, object_store_memory=room["object_store_memory"]) for _ in range(2)]
-    made.wait_for_nodes()
-    ray.init(address=made.address, log_to_driver=False)
-    yield made, nodes
-    ray.shutdown()
-    made.shutdown()
+    with pytest.MonkeyPatch.context() as environment:
+        # Workers find the package, and the command, as this process does.
+        environment.setenv("PYTHONPATH", str(ROOT / "python"))
+        environment.setenv("TEMPERA", TEMPERA)
+        environment.setenv("RAY_DATA_DISABLE_PROGRESS_BARS", "1")
+        made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False, **ROOM})
+        for _ in range(2):
+            made.add_node(num_cpus=2, **ROOM)
+        made.wait_for_nodes()
+        ray.init(address=made.address, log_to_driver=False)
+        yield made
+        ray.shutdown()
+        made.shutdown()
 
 
 def test_a_killed_node_changes_no_byte(cluster, single: str, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
-    made, nodes = cluster
-    assert sum(node["Alive"] for node in ray.nodes()) == 3
     seen = threading.Event()
 
     def kill_one() -> None:
         seen.wait(600)
-        made.remove_node(nodes[1], allow_graceful=False)
+        cluster.remove_node(cluster.list_all_nodes()[-1], allow_graceful=False)
 
+    before = sum(node["Alive"] for node in ray.nodes())
     killer = threading.Thread(target=kill_one)
     killer.start()
     rows = []
@@ -76,9 +77,9 @@ def test_a_killed_node_changes_no_byte(cluster, single: str, tmp_path: Path) -> 
         seen.set()
     killer.join()
     deadline = time.monotonic() + 600
-    while sum(node["Alive"] for node in ray.nodes()) != 2 and time.monotonic() < deadline:
+    while sum(node["Alive"] for node in ray.nodes()) == before and time.monotonic() < deadline:
         time.sleep(0.5)
-    assert sum(node["Alive"] for node in ray.nodes()) == 2
+    assert sum(node["Alive"] for node in ray.nodes()) == before - 1
     rows.sort(key=lambda row: (row["place"], row["sample"]))
     assert "".join(row["line"] + "\n" for row in rows) == single
 
@@ -128,7 +129,6 @@ kill -9 $$
 
 
 def test_a_node_that_comes_later_draws_too(cluster, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
-    made, nodes = cluster
     # On each node the command first says whose process it is. Ray looks for new nodes every ten seconds, so that blocks
     # take some time until a node that came later has drawn one.
     log = tmp_path / "nodes"
@@ -144,14 +144,14 @@ exec "{TEMPERA}" "$@"
     def process_of(node) -> str:  # type: ignore[no-untyped-def]
         return str(node.all_processes["raylet"][0].process.pid)
 
-    first = {process_of(node) for node in (made.head_node, *nodes)}
+    first = {process_of(node) for node in cluster.list_all_nodes()}
     later = ""
     rows = []
     for row in tempera.ray.iterate(MANY, FLAGS, block=1, command=str(command)):
         rows.append(row)
         if not later:
             assert set(log.read_text().split()) <= first
-            later = process_of(made.add_node(num_cpus=2, object_store_memory=80 * 1024 * 1024))
+            later = process_of(cluster.add_node(num_cpus=2, **ROOM))
             (tmp_path / "later").write_text(later + "\n")
     assert later in log.read_text().split()
     rows.sort(key=lambda row: (row["place"], row["sample"]))
@@ -159,7 +159,6 @@ exec "{TEMPERA}" "$@"
 
 
 def test_the_command_of_the_page(cluster, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
-    made, _ = cluster
     page = (ROOT / "docs/howto/machines.md").read_text(encoding="utf-8")
     (block,) = (block for block in re.findall(r"```\n(.*?)```\n", page, re.S) if "import ray" in block)
     install, command = block.split("\n", 1)
@@ -168,7 +167,7 @@ def test_the_command_of_the_page(cluster, tmp_path: Path) -> None:  # type: igno
     alone = samples_of_one_process(tmp_path, PROMPTS[:3], ["--model", model, "--samples", "4"])
     # But for its GPU.
     command = command.replace("FOLDER", model).replace(", gpus=1", "")
-    environment = {**os.environ, "RAY_ADDRESS": made.address, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    environment = {**os.environ, "RAY_ADDRESS": cluster.address, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
     ran = subprocess.run(
         ["bash", "-c", command], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=600, check=False
     )

@@ -1,4 +1,5 @@
 """A call that was made before with the same input and draws is answered by what it returned, once it was run twice."""
+import os
 import random
 from fractions import Fraction
 
@@ -49,6 +50,20 @@ def test_a_call_that_returns_something_else_is_refused():
 
     with pytest.raises(lab.NotDeterministic, match="returns something else"):
         law(lambda: known.call(0, lambda: worn(0))[0])
+
+
+def test_a_call_that_catches_a_refusal_is_not_kept():
+    known = RepeatedCalls(list, lambda a, b: a == b)
+
+    def reading():
+        try:
+            return list(os.urandom(1))
+        except TypeError:
+            return [0]
+
+    for _ in range(4):
+        with pytest.raises(lab.Refused, match="os.urandom"):
+            law(lambda: known.call(0, reading)[0])
 
 
 def test_a_call_that_draws_otherwise_is_refused():

@@ -1,16 +1,21 @@
 """A generator that a step seeds draws its own stream; one that was seeded before is answered."""
 import copy
+import io
 import json
 import os
+import pathlib
 import random
 import subprocess
 import sys
+import threading
+import uuid
 from fractions import Fraction
+from os import open as early_open
 
 import numpy as np
 import pytest
 from laws import PACKAGE
-from tempera.check import lab, law, seeding
+from tempera.check import lab, law, merge, seeding
 
 lasting, numpy_state, numpy_generator = random.Random(7), np.random.RandomState(7), np.random.default_rng(7)
 lasting_state, numpy_bits, of_bits = lasting.getstate(), np.random.PCG64(7), np.random.default_rng(7)
@@ -104,16 +109,104 @@ def test_what_a_step_does_not_seed_is_answered(step):
     assert law(step) == QUARTER
 
 
+devices = os.open("/dev", os.O_RDONLY)
+chance = open("/dev/urandom", "rb")
+
+
+def opened_beside(name, flags=os.O_RDONLY):
+    return os.read(os.open(name, flags, dir_fd=devices), 1)
+
+
 @pytest.mark.parametrize("step, told", [
     (lambda: [np.random.default_rng(s).random() for s in [np.random.SeedSequence()] * 2], r"test_seeds.py:[0-9]+ begins with the SeedSequence of.*spawn\(\)"),
     (lambda: np.random.default_rng(np.random.SeedSequence().entropy), r"SeedSequence.entropy of fresh entropy, called at test_seeds.py:[0-9]+: give"),
     (lambda: np.random.SeedSequence().generate_state(4), r"SeedSequence.generate_state of fresh entropy, called at test_seeds.py:[0-9]+: give"),
     (lambda: os.urandom(8), "os.urandom, called at test_seeds.py:[0-9]+: ask random or secrets"),
     (lambda: os.getrandom(8), "os.getrandom, called at test_seeds.py:[0-9]+: ask random or secrets"),
+    (lambda: open("/dev/urandom", "rb").read(1), "/dev/urandom, called at test_seeds.py:[0-9]+: ask random or secrets"),
+    (lambda: pathlib.Path("/dev/random").open("rb"), "/dev/random, called at test_seeds.py:[0-9]+: ask random or secrets"),
+    (lambda: os.open(b"/dev/../dev/urandom", os.O_RDONLY), "/dev/urandom, called at test_seeds.py:[0-9]+: ask random or secrets"),
+    (lambda: io.FileIO(pathlib.Path("/dev/urandom")).read(1), "/dev/urandom, called at test_seeds.py:[0-9]+: ask random or secrets"),
+    (lambda: open("/proc/self/root/dev/random", "rb").read(1), "/proc/self/root/dev/random, called at test_seeds.py:[0-9]+: ask"),
+    (lambda: opened_beside("urandom"), "urandom, called at test_seeds.py:[0-9]+: ask random or secrets"),
+    (lambda: open("any", "rb", opener=lambda _, flags: opened_beside(b"random", flags)), "random, called at test_seeds.py:[0-9]+: ask random or secrets"),
+    (lambda: early_open("urandom", os.O_RDONLY, dir_fd=devices), "urandom, called at test_seeds.py:[0-9]+: ask random or secrets"),
+    (lambda: open(os.dup(chance.fileno()), "rb").read(1), "/proc/self/fd/[0-9]+, called at test_seeds.py:[0-9]+: ask random or secrets"),
+    (lambda: uuid.uuid1(), "uuid.uuid1, called at test_seeds.py:[0-9]+: ask random or secrets"),
 ])
 def test_the_bytes_of_fresh_entropy_are_refused(step, told):
     with pytest.raises(lab.Refused, match=told):
         law(step)
+
+
+def test_a_link_to_a_device_of_chance_is_refused_by_its_own_name(tmp_path):
+    link = tmp_path / "link"
+    link.symlink_to("/dev/urandom")
+    with pytest.raises(lab.Refused, match=f"{link}, called at test_seeds.py:[0-9]+: ask"):
+        law(lambda: link.open("rb").read(1))
+
+
+def test_other_files_are_read_in_a_step(tmp_path):
+    assert law(lambda: open("/dev/null", "rb").read(1) == b"" and random.random() < 0.25) == QUARTER
+    for missing in (tmp_path / "missing", "\0"):
+        with pytest.raises((FileNotFoundError, ValueError)):
+            law(lambda: open(missing, "rb"))
+    assert len(open("/dev/urandom", "rb").read(1)) == 1
+
+
+def a_byte():
+    return open("/dev/urandom", "rb").read(1)[0]
+
+
+def caught(ask):
+    try:
+        return ask()
+    except Exception:
+        return 0
+
+
+def threaded(ask):
+    got = [0]
+    thread = threading.Thread(target=lambda: got.append(caught(ask)))
+    thread.start()
+    thread.join()
+    return got[-1]
+
+
+def caught_before(end):
+    caught(a_byte)
+    return end()
+
+
+def without_end():
+    while random.random() < 0.5:
+        pass
+
+
+@pytest.mark.parametrize("step", [
+    lambda: caught(a_byte),
+    lambda: threaded(a_byte),
+    lambda: caught(lambda: os.urandom(1)[0]),
+    lambda: threaded(lambda: os.urandom(1)[0]),
+    lambda: caught(lambda: random.random() ** 2),
+    lambda: random.random() < 0.5 and caught(a_byte),
+    lambda: random.random() < 0.5 or caught(a_byte),  # on a path that is not the trial's
+    lambda: caught_before(lambda: [][0]),
+    lambda: caught_before(sys.exit),
+    lambda: caught_before(without_end),
+    lambda: random.random() < 0.5 or caught_before(without_end),
+    lambda: (random.random() < 0.5 or caught(a_byte), merge("here")),  # the second path ends where it merges
+])
+def test_a_refusal_that_the_step_catches_ends_the_judgement(step):
+    with pytest.raises(lab.Refused, match="called at test_seeds.py:[0-9]+: ask random or secrets|a power of a uniform at test_seeds.py"):
+        law(step)
+
+
+def test_a_refusal_is_of_its_own_path():
+    with pytest.raises(lab.Refused):
+        law(lambda: caught(a_byte))
+    lab.Refused("made outside a step")
+    assert law(lambda: random.random() < 0.25) == QUARTER
 
 
 def test_a_seed_is_told_in_one_line():
@@ -193,6 +286,44 @@ def test_a_seed_is_reported_with_its_line_and_by_a_whole_program_left_out():
     whole = spoken(source, {**CASE, "whole": True}, [{"state": []}])
     assert [line["at"] for line in whole if "seed" in line] == ["<string>:3"]
     assert [line["fork"] for line in whole if "fork" in line] == [[1, 1]]
+
+
+@pytest.mark.parametrize("before, whole", [("", False), ("", True), ("time.sleep(0.02); ", True)])  # a slow step forks
+def test_a_refusal_that_a_program_catches_ends_it(before, whole):
+    lines = spoken(f"""import os, random, tempera.check, time
+def step(model, state):
+    {before}first = random.randrange(2)
+    try:
+        return [os.urandom(1)[0] % 2 if first else 0]
+    except Exception:
+        return [0]
+tempera.check.serve(step)""", {**CASE, "whole": whole}, [{"state": [] if whole else [0]}])
+    (error,) = [line["error"] for line in lines if "error" in line]
+    assert error.endswith("no stand-in for os.urandom, called at <string>:5: ask random or secrets for what its bytes decide\n")
+    assert "another exception" not in error
+
+
+def test_the_command_refuses_a_program_that_catches_a_refusal(tmp_path):
+    (tmp_path / "sampler.py").write_text("""import random
+def step(model, state):
+    try:
+        chance = open("/dev/urandom", "rb").read(1)[0]
+    except Exception:
+        chance = 0
+    if chance > 127:
+        return [0] * len(state)
+    tokens = []
+    while not model.is_ended(tokens):
+        row = model.probabilities(tokens)
+        tokens += random.choices(range(len(row)), weights=row)
+    return tokens
+""")
+    command = os.environ.get("TEMPERA", str(pathlib.Path(PACKAGE).parent / "build/release/tempera"))
+    program = f"PYTHONPATH={PACKAGE} {sys.executable} -m tempera.check {tmp_path}/sampler.py:step"
+    done = subprocess.run([command, "check", "--program", program, "--target", "power:1", "--within", "1e-9", "--processes", "1"],
+                          capture_output=True, text=True)
+    assert done.returncode == 2 and done.stdout == "", done.stdout
+    assert "tempera.check has no stand-in for /dev/urandom, called at sampler.py:4" in done.stderr
 
 
 @pytest.mark.parametrize("seeds, is_refused", [

@@ -64,5 +64,19 @@ TEST_CASE("draws are the rounds of the last stage, and a chain that has not ende
   CHECK(found[1].rung == 2);
   CHECK(found[1].log_p0.mean == Approx(-(10.0 + 20.0) / 8).epsilon(1e-14));
   CHECK(found[1].length.mean == Approx(3.5).epsilon(1e-14));
+  // The last rung holds eight records once each, the likeliest with log p0 -1 and two tokens. The
+  // first rung's has three.
+  CHECK(found[0].answer.mean == 0);
+  CHECK(found[1].answer.mean == 0.125);
   CHECK(ChainCollector().diagnose().empty());
+}
+
+TEST_CASE("the commonest answer is that of the last rung, and its share is told for every rung") {
+  ChainCollector chains;
+  for (const double log_p0 : {-5.0, -2.0, -5.0, -3.0})
+    chains.take({0, 0, 1, 1, {1, 2}, {4, 4}, {-5.0, log_p0}, {}});
+  const auto found = chains.diagnose();
+  REQUIRE(found.size() == 2);
+  CHECK(found[0].answer.mean == 1);
+  CHECK(found[1].answer.mean == 0.5);
 }

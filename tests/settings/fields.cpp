@@ -25,15 +25,36 @@ const std::map<std::string, json>& values() {
     "horizon": 7, "block": 2, "rounds": [3, 1], "local_moves": [2], "sweeps": [5],
     "schedule": "deo", "restart_weights": [4, 0, 1], "restart_range": "record", "output_rung": 2,
     "samples": 9, "seed": 18446744073709551615, "early_rejection": true, "confidence": true,
-    "auditable": true, "prefetch": 1, "stop": ["a", "b"], "preset": "qwen3/gsm8k"})")
+    "auditable": true, "prefetch": 1, "stop": ["a", "b"], "preset": "qwen3/gsm8k",
+    "repetition_penalty": 1.25, "frequency_penalty": -0.5, "presence_penalty": 0.75, "min_tokens": 3, "ignore_eos": true,
+    "top_k": 5, "min_p": 0.25, "top_p": 0.5})")
                               .get<std::map<std::string, json>>();
   return all;
 }
 
+/// The values that change nothing of the settings of tokenwise samplers.
+const std::map<std::string, std::vector<std::string>> neutral_values{
+    {"repetition_penalty", {"1", "1.0"}},
+    {"frequency_penalty", {"0", "-0.0"}},
+    {"presence_penalty", {"0", "0.0"}},
+    {"min_tokens", {"0"}},
+    {"ignore_eos", {"false"}},
+    {"top_k", {"0", "0.0", "-1", "-1.0"}},
+    {"min_p", {"0", "0.0"}},
+    {"top_p", {"1", "1.0"}}};
+
 /// The samplers on which a setting has no effect, written by hand from docs/reference/samplers.md.
 Names without_effect(const std::string& key) {
-  const Names no_moves{"standard", "low-temperature", "power-smc", "best-of-n", "exact-rejection"};
+  const Names no_moves{"standard",   "low-temperature", "power-smc",
+                       "ramped-smc", "best-of-n",       "exact-rejection"};
   if (key == "temperature") return {};
+  if (neutral_values.contains(key)) {
+    Names all;
+    for (const NamedSampler& sampler : named_samplers()) all.emplace(sampler.name);
+    all.erase("standard");
+    all.erase("low-temperature");
+    return all;
+  }
   if (key == "rounds" || key == "local_moves") return no_moves;
   Names no_local_moves = no_moves;
   no_local_moves.insert("power-sampling");
@@ -81,15 +102,15 @@ TEST_CASE("every setting has a value in these tests, and no key twice", "[fields
 }
 
 TEST_CASE("a key of a body says its setting and no other", "[fields]") {
-  for (const std::string_view key : body_keys()) {
-    const json body{{std::string(key), values().at(std::string(key))}};
-    CAPTURE(body.dump());
-    SamplerWish wish;
-    read_body(JsonObject(body, "body"), wish);
-    visit_fields([&](const auto& field) {
-      CHECK(is_said(member_of(wish, field.wish)) == (field.key == key));
-    });
-  }
+  for (const auto place : {&Places::body, &Places::beside})
+    for (const std::string_view key : body_keys(place)) {
+      const json body{{std::string(key), values().at(std::string(key))}};
+      CAPTURE(body.dump());
+      SamplerWish wish;
+      read_body(JsonObject(body, "body"), wish, place);
+      visit_fields([&](const auto& field) { CHECK(says(wish, field) == (field.key == key)); });
+    }
+  CHECK(body_keys(&Places::beside).size() == neutral_values.size());
   SamplerWish wish;
   const json body = json::parse(R"({"rounds": 3, "sweeps": null})");
   read_body(JsonObject(body, "body"), wish);
@@ -111,15 +132,66 @@ TEST_CASE("a key of a body says its setting and no other", "[fields]") {
   refused("early_rejection", "1", "true or false");
 }
 
+TEST_CASE("values of the body's own settings have their ranges, and some change nothing",
+          "[fields]") {
+  const auto read_value = [](const std::string& key, const std::string& value) {
+    const json body = json::parse("{\"" + key + "\": " + value + "}");
+    SamplerWish wish;
+    read_body(JsonObject(body, "body"), wish, &Places::beside);
+    return wish;
+  };
+  for (const auto& [key, list] : neutral_values)
+    for (const std::string& value : list) {
+      CAPTURE(key, value);
+      const SamplerWish wish = read_value(key, value);
+      visit_fields([&](const auto& field) { CHECK_FALSE(says(wish, field)); });
+    }
+  const std::map<std::string, std::pair<std::vector<std::string>, std::vector<std::string>>>
+      taken_and_refused{
+          {"top_p", {{"1e-9", "0.999"}, {"0", "-0.1", "1.000001", "true", "\"1\""}}},
+          {"min_p", {{"1", "1e-9"}, {"-1e-9", "1.01", "[]"}}},
+          {"top_k", {{"1", "262144"}, {"-2", "262145", "1.5", "18446744073709551615"}}},
+          {"repetition_penalty", {{"10", "0.001"}, {"0", "10.1", "-1"}}},
+          {"frequency_penalty", {{"-2", "2"}, {"-2.01", "2.01"}}},
+          {"presence_penalty", {{"-2", "2"}, {"-2.01", "2.01"}}},
+          {"min_tokens", {{"1"}, {"-1", "0.5"}}},
+          {"ignore_eos", {{"true"}, {"1", "\"true\""}}}};
+  CHECK(taken_and_refused.size() == neutral_values.size());
+  for (const auto& [key, both] : taken_and_refused) {
+    for (const std::string& value : both.first) {
+      CAPTURE(key, value);
+      CHECK_NOTHROW(read_value(key, value));
+    }
+    for (const std::string& value : both.second) {
+      CAPTURE(key, value);
+      require_bad_input([&, name = key] { read_value(name, value); }, {"body", "\"" + key + "\""});
+    }
+  }
+}
+
 TEST_CASE("config.json has each setting under its key, in one order, and gives it back",
           "[fields]") {
   const std::vector<std::string> always{"powers",      "horizon", "block",    "rounds",
                                         "local_moves", "sweeps",  "schedule", "output_rung",
                                         "samples",     "seed"};
-  const std::vector<std::string> unless_default{
-      "sampler",       "particles",       "most_tokens", "restart_weights",
-      "restart_range", "early_rejection", "confidence",  "auditable",
-      "stop",          "preset"};
+  const std::vector<std::string> unless_default{"sampler",
+                                                "repetition_penalty",
+                                                "frequency_penalty",
+                                                "presence_penalty",
+                                                "min_tokens",
+                                                "ignore_eos",
+                                                "top_k",
+                                                "min_p",
+                                                "top_p",
+                                                "particles",
+                                                "most_tokens",
+                                                "restart_weights",
+                                                "restart_range",
+                                                "early_rejection",
+                                                "confidence",
+                                                "auditable",
+                                                "stop",
+                                                "preset"};
   json config;
   for (const auto& [key, value] : values())
     if (key != "temperature" && key != "prefetch") config[key] = value;
@@ -155,18 +227,20 @@ TEST_CASE("config.json has each setting under its key, in one order, and gives i
 
 TEST_CASE("a sampler refuses the settings that have no effect on it, and no others", "[fields]") {
   for (const NamedSampler& sampler : named_samplers())
-    for (const std::string_view key : body_keys()) {
-      const std::string name(key);
+    for (const auto& [name, value] : values()) {
       CAPTURE(std::string(sampler.name), name);
       SamplerWish wish;
-      const json body{{name, values().at(name)}};
-      read_body(JsonObject(body, "body"), wish);
+      const json body{{name, value}};
+      const bool is_beside = neutral_values.contains(name);
+      read_body(JsonObject(body, "body"), wish, is_beside ? &Places::beside : &Places::body);
       const auto check = [&] { refuse_without_effect(wish, sampler, Spelling::flags); };
       if (without_effect(name).count(std::string(sampler.name)) == 0)
         CHECK_NOTHROW(check());
       else
-        require_bad_input(check, {spelt(name, Spelling::flags),
-                                  "has no effect on the sampler " + std::string(sampler.name)});
+        require_bad_input(
+            check, {spelt(name, Spelling::flags),
+                    is_beside ? "draws whole answers by a power" : "has no effect on the sampler",
+                    std::string(sampler.name)});
     }
 }
 

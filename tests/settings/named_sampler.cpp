@@ -137,7 +137,7 @@ TEST_CASE("samplers have names of their own, and another is refused with the nea
     CHECK(names.insert(named.name).second);
     CHECK(&sampler_named(named.name, "here") == &named);
   }
-  CHECK(names.size() == 10);
+  CHECK(names.size() == 11);
   CHECK(names.count(default_sampler) == 1);
   require_bad_input([] { sampler_named("best-of-nn", "--sampler"); },
                     {"--sampler: there is no sampler \"best-of-nn\"; did you mean best-of-n?"});

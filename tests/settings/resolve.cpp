@@ -1,5 +1,7 @@
 #include "settings/resolve.hpp"
 
+#include <cmath>
+
 #include "settings/defaults.hpp"
 #include "settings/exact_wish.hpp"
 #include "settings/presets.hpp"
@@ -92,9 +94,25 @@ TEST_CASE("what has no effect, no range or no name is refused by its name", "[se
   refused({{.sampler = "fixed-horizon", .schedule = Schedule::deo}}, {"schedule"}, {"--schedule"});
   refused({{.particles = 3}}, {"particles"}, {"--particles"});
   refused({{.sampler = "standard", .output_rung = 1}}, {"output_rung"}, {"--output-rung"});
+  const auto drawing = [](const SamplerOptions& sampler, const TokenOptions& tokens) {
+    SamplerWish wish{sampler};
+    wish.options = {{}, tokens};
+    return wish;
+  };
+  refused(drawing({}, {.top_p = 0.9}), {"top_p: changes the law of each token, and ppt"},
+          {"--top-p: changes", "the sampler standard or low-temperature"});
+  refused(drawing({.sampler = "standard"}, {.top_p = std::nan("")}), {"top_p", "above 0"},
+          {"--top-p"});
+  refused(drawing({.sampler = "standard"}, {.repetition_penalty = 0.0}), {"repetition_penalty"},
+          {"--repetition-penalty"});
+  refused(drawing({.sampler = "standard", .horizon = 4}, {.min_tokens = 5}),
+          {"min_tokens: is 5", "at most 4 tokens"}, {"min_tokens"});
+  CHECK(resolve_sampler(drawing({.sampler = "standard", .horizon = 4}, {.min_tokens = 4}))
+            .options.min_tokens == 4);
+  CHECK(resolve_sampler(drawing({.temperature = 0.5}, {.top_k = 3})).options.top_k == 3);
   const auto moving = [](const SamplerOptions& sampler, const MoveOptions& moves) {
     SamplerWish wish{sampler};
-    wish.options = {moves};
+    wish.options = {moves, {}};
     return wish;
   };
   refused(moving({.sampler = "standard"}, {.early_rejection = true}), {"early_rejection"},

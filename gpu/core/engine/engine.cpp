@@ -6,12 +6,30 @@
 #include <limits>
 #include <memory>
 #include <new>
+#include <numeric>
+#include <set>
 #include <utility>
 
 #include "gpu/core/engine/negative_entropy.hpp"
 #include "gpu/core/model/no_room.hpp"
 
 namespace tempera::gpu {
+namespace {
+
+/// The largest part c for which Σ min(c, wanted_i) <= all. A share that wants less than c leaves
+/// the rest to the others.
+std::size_t largest_part(std::size_t all, std::vector<std::size_t> wanted) {
+  std::sort(wanted.begin(), wanted.end());
+  std::size_t others = wanted.size();
+  for (const std::size_t each : wanted) {
+    if (each * others > all) return all / others;
+    all -= each;
+    --others;
+  }
+  return wanted.back();
+}
+
+}  // namespace
 
 void Engine::run(std::span<Task> samplers) {
   std::vector<TaskId> added;
@@ -127,10 +145,57 @@ void Engine::take_batch() {
   }
   batch_.clear();
   std::size_t most = largest_batch_;
-  if (const auto shares = needed_.shares(); shares_time_ && shares.count > 1)
-    most = pass_seconds_.rows(shares.count, shares.least, most);
+  if (const auto shares = needed_.shares(); clock_ && shares.count > 1)
+    most = pass_seconds_.tokens(shares.count, shares.least, most);
   if (!take_in_turn(most)) take_by_age(most);
   for (const Request* request : batch_) memory_order_.leave(request->memory_place_);
+  deal_tokens();
+}
+
+/// Says how many tokens the pass computes for each request of the batch.
+void Engine::deal_tokens() {
+  for (Request* request : batch_) request->chunk_ = prefix_chunk_;
+  if (!clock_ || batch_.empty()) return;
+  const bool is_one_client = std::all_of(batch_.begin(), batch_.end(), [&](const Request* other) {
+    return other->share_.client == batch_.front()->share_.client;
+  });
+  struct Asked {
+    std::vector<Request*> requests;
+    std::vector<std::size_t> tokens;
+    std::size_t sum = 0;
+  };
+  std::map<std::uint64_t, Asked> shares;
+  std::set<const Cache*> prefixes;
+  for (Request* request : batch_) {
+    Asked& asked = shares[is_one_client ? request->share_.request : request->share_.client];
+    // Those who ask for one prefix share its pass.
+    const bool is_computed = !request->draw_ && !prefixes.insert(&request->cache_).second;
+    const std::size_t tokens =
+        is_computed ? 0 : std::clamp<std::size_t>(request->missing(), 1, prefix_chunk_);
+    asked.requests.push_back(request);
+    asked.tokens.push_back(tokens);
+    asked.sum += tokens;
+  }
+  std::erase_if(shares, [](const auto& share) { return share.second.sum == 0; });
+  if (shares.size() < 2) return;
+  std::vector<std::size_t> sums;
+  for (const auto& [number, asked] : shares) sums.push_back(asked.sum);
+  const std::size_t least = *std::min_element(sums.begin(), sums.end());
+  const std::size_t all = std::accumulate(sums.begin(), sums.end(), std::size_t{0});
+  const std::size_t part =
+      largest_part(pass_seconds_.tokens(shares.size(), least, all), std::move(sums));
+  for (auto& [number, asked] : shares) {
+    const std::size_t chunk =
+        std::max<std::size_t>(1, largest_part(std::min(part, asked.sum), asked.tokens));
+    for (Request* request : asked.requests) request->chunk_ = chunk;
+  }
+}
+
+/// Learns what a pass has taken.
+void Engine::note_pass(std::span<const Pass> passes, double began) {
+  std::size_t tokens = 0;
+  for (const Pass& pass : passes) tokens += std::max<std::size_t>(1, pass.tokens.size());
+  if (tokens > 0) pass_seconds_.note(tokens, clock_() - began);
 }
 
 void Engine::take_back(Request& request) {
@@ -158,7 +223,8 @@ std::vector<ScoredToken> Engine::drawn_tokens(std::span<Pass> passes,
   }
   if (draws.empty()) return {};
   const Stopwatch watch = time(&EngineTimes::draw);
-  std::vector<ScoredToken> tokens = rows_.draw(logits_, model_.vocabulary_size(), draws, lottery_);
+  std::vector<ScoredToken> tokens =
+      draw_by_rules(rows_, logits_, model_.vocabulary_size(), draws, lottery_);
   if (is_measured) {
     const auto entropies = negative_entropies(logits_, model_.vocabulary_size(), draws.size());
     for (std::size_t i = 0; i < tokens.size(); ++i) tokens[i].negative_entropy = entropies[i];
@@ -191,17 +257,17 @@ void Engine::answer_batch() {
   bool is_measured = false;
   for (Request* request : batch_) {
     request->length_ = request->cache_.length();
-    request->is_drawn_ = request->draw_ && !request->failure_ && request->is_last(prefix_chunk_);
+    request->is_drawn_ = request->draw_ && !request->failure_ && request->is_last();
     if (!request->is_drawn_) continue;
     if (request->is_normalized_) {
       normalized.push_back(request);
       continue;
     }
-    passes.push_back(request->pass(prefix_chunk_));
+    passes.push_back(request->pass());
     draws.push_back(*request->draw_);
     is_measured = is_measured || request->is_measured_;
   }
-  for (Request* request : normalized) passes.push_back(request->pass(prefix_chunk_));
+  for (Request* request : normalized) passes.push_back(request->pass());
   const auto rows = static_cast<std::ptrdiff_t>(passes.size());
   // After the rows that are asked for: the logits that follow a prefix are not.
   for (Request* request : batch_) {
@@ -210,13 +276,12 @@ void Engine::answer_batch() {
     const bool is_shared = std::any_of(passes.begin() + rows, passes.end(), [&](const Pass& pass) {
       return pass.cache == &request->cache_;
     });
-    if (!is_shared) passes.push_back(request->pass(prefix_chunk_));
+    if (!is_shared) passes.push_back(request->pass());
   }
-  const double began = seconds_now();
+  const double began = clock_ ? clock_() : 0.0;
   std::vector<ScoredToken> tokens = drawn_tokens(passes, draws, is_measured, !normalized.empty());
   normalize(normalized, draws.size());
-  if (!draws.empty() && draws.size() == passes.size())
-    pass_seconds_.note(draws.size(), seconds_now() - began);
+  if (clock_) note_pass(passes, began);
   auto token = tokens.begin();
   for (Request* request : batch_) {
     if (request->draw_ && !request->failure_) count_recomputed(*request);
@@ -271,11 +336,12 @@ void Engine::answer_one_by_one() {
 }
 
 void Engine::answer_alone(Request& request, bool is_drawn) {
+  request.chunk_ = prefix_chunk_;
   for (bool is_last = false; !is_last;) {
     // Another's want of memory may have cut its cache far back since the batch was made.
-    is_last = !is_drawn || request.is_last(prefix_chunk_);
+    is_last = !is_drawn || request.is_last();
     request.is_drawn_ = is_drawn && is_last;
-    auto passes = std::array{request.pass(prefix_chunk_)};
+    auto passes = std::array{request.pass()};
     const bool is_token = request.is_drawn_ && !request.is_normalized_;
     const auto draws = is_token ? std::span(&*request.draw_, 1) : std::span<RowDraw>();
     auto tokens = drawn_tokens(passes, draws, request.is_measured_, false);

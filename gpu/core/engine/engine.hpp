@@ -65,6 +65,7 @@ class Stopwatch {
 /// (tempera_prefetch.prefetch_changes_no_record).
 ///
 /// If more wait than a batch holds, its rows are dealt to the samplers' shares in turn (FairQueue).
+/// With a clock, clients have equal parts of the time (share_time).
 ///
 /// If it has an account of caches (keep_within), a batch takes what the account has room for, once
 /// idle caches are cut back (CacheAccount::make_room_of_idle). Where those whose turn it is do not
@@ -139,19 +140,22 @@ class Engine {
    private:
     friend class Engine;
     bool is_needed() const { return is_needed_ == nullptr || *is_needed_; }
-    /// True if the next pass of at most `chunk` tokens leaves nothing to compute.
-    bool is_last(std::size_t chunk) const { return reach_ <= cache_.length() + chunk; }
-    /// The next tokens to compute, at most `chunk`.
-    Pass pass(std::size_t chunk) {
+    /// The tokens that are to be computed.
+    std::size_t missing() const { return reach_ > cache_.length() ? reach_ - cache_.length() : 0; }
+    /// True if a pass of chunk_ tokens leaves nothing to compute.
+    bool is_last() const { return missing() <= chunk_; }
+    /// The next tokens to compute.
+    Pass pass() {
       if (draw_) tokens_ = uncached_();
       const auto rest =
           draw_ ? std::span<const TokenId>(tokens_) : prefix_.subspan(cache_.length());
-      return {&cache_, rest.first(std::min(chunk, rest.size()))};
+      return {&cache_, rest.first(std::min(chunk_, rest.size()))};
     }
     Engine& engine_;
     Cache& cache_;
     std::vector<TokenId> tokens_;      ///< of the pass under way
     std::size_t length_ = 0;           ///< of the cache before it
+    std::size_t chunk_ = 0;            ///< the most tokens of it that the pass computes
     bool is_drawn_ = false;            ///< whether its row is there after it
     std::size_t bytes_ = 0;            ///< that the batch takes for it
     std::coroutine_handle<> waiting_;  ///< until the answer is there
@@ -286,9 +290,10 @@ class Engine {
   /// Makes batches of what the account has room for. It must be that of the caches of all requests,
   /// and outlive the engine.
   void keep_within(CacheAccount& account) { account_ = &account; }
-  /// Makes shares those of the time that passes take, and not of their rows alone: where each row
-  /// has its price, a pass for a small request then has no more rows of others than its own.
-  void share_time(bool shares_time) { shares_time_ = shares_time; }
+  /// Gives clients equal parts of the time that passes take by this clock, in seconds, and not of
+  /// their rows alone. Where each token has its price, a pass for a client who asks for few then
+  /// computes no more for another, whether those are rows, prompts or what was cut back.
+  void share_time(std::function<double()> clock) { clock_ = std::move(clock); }
 
   /// Takes a sampler, at any time: it starts with the next step. `ended` is called from the step in
   /// which it ends, after all of its coroutine is gone. @pre the task has not started
@@ -346,6 +351,8 @@ class Engine {
   void normalize(std::span<Request* const> asking, std::size_t first_row);
   void let_go_on();
   void take_batch();
+  void deal_tokens();
+  void note_pass(std::span<const Pass> passes, double began);
   void enqueue(Request& request);
   // batch_room.cpp: who of those that wait has memory.
   bool take_in_turn(std::size_t most);
@@ -379,7 +386,7 @@ class Engine {
   Share going_on_;               ///< of the sampler that is being resumed
   std::list<Pause*> paused_;
   std::uint64_t steps_ = 0;
-  bool shares_time_ = false;
+  std::function<double()> clock_;  ///< none: clients have equal parts of the rows
   PassSeconds pass_seconds_;
   /// Some milliseconds of a core: a move without a pass, or a swap, takes about a microsecond.
   static constexpr std::size_t most_work_of_a_step = 4096;

@@ -90,17 +90,25 @@ class FairQueue {
     }
     aside_.clear();
   }
-  /// The number of shares that wait, and of the waiters of the smallest.
+  /// The number of clients that wait, and of the waiters of the smallest; of a client that waits
+  /// alone, those of its requests.
   struct Shares {
     std::size_t count = 0;
     std::size_t least = 0;
+    void add(std::size_t waiters) { least = count++ == 0 ? waiters : std::min(least, waiters); }
   };
   Shares shares() const {
-    Shares found;
-    for (const auto& [number, client] : clients_)
-      for (const auto& [request, line] : client.lines)
-        found.least = found.count++ == 0 ? line.size() : std::min(found.least, line.size());
-    return found;
+    Shares of_clients;
+    Shares of_requests;
+    for (const auto& [number, client] : clients_) {
+      std::size_t waiters = 0;
+      for (const auto& [request, line] : client.lines) {
+        of_requests.add(line.size());
+        waiters += line.size();
+      }
+      of_clients.add(waiters);
+    }
+    return of_clients.count == 1 ? of_requests : of_clients;
   }
   /// Hands those who wait to `look` in any order; it must not change the queue.
   template <class Look>

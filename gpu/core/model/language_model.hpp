@@ -95,7 +95,7 @@ class LanguageModel {
     return nullptr;
   }
   /// The passes computed, and a token drawn after each of the first draws.size() of them: the bits
-  /// of next_logits and then RowLottery::draw, by fused_draw if there is one. logits: memory that
+  /// of next_logits and then draw_by_rules, by fused_draw if there is one. logits: memory that
   /// may be used for them.
   /// @throw as these two do
   std::vector<ScoredToken> next_tokens(std::span<const Pass> passes, std::span<const RowDraw> draws,
@@ -104,7 +104,7 @@ class LanguageModel {
     if (const auto fused = fused_draw(rows, lottery))
       return fused->next_tokens(passes, draws, logits);
     next_logits(passes, logits);
-    return rows.draw(logits, vocabulary_size(), draws, lottery);
+    return draw_by_rules(rows, logits, vocabulary_size(), draws, lottery);
   }
 };
 

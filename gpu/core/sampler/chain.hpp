@@ -4,6 +4,7 @@
 #include <coroutine>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -55,11 +56,11 @@ class Turn {
  public:
   /// replica: the rung. A chain of one power may have many replicas, its particles: all move at
   /// that power, and their addresses tell them apart. gate: of a turn that may begin before it has
-  /// come.
+  /// come. rung: of a particle, whose power rises.
   Turn(Chain& chain, std::size_t replica, std::size_t number, Purpose token,
-       TurnGate* gate = nullptr)
+       TurnGate* gate = nullptr, std::optional<Rung> rung = std::nullopt)
       : chain_(&chain),
-        rung_(chain.ladder.rungs() == 1 ? 0 : replica),
+        rung_(rung.value_or(chain.ladder.rungs() == 1 ? 0 : replica)),
         replica_(replica),
         number_(static_cast<std::uint32_t>(number)),
         token_(token),
@@ -88,7 +89,7 @@ class Turn {
     return chain_->engine.next_token(
         record.cache(), record.context().prompt.size() + record.length(),
         [&record] { return record.uncached_tokens(); },
-        {chain_->ladder.powers(), rung_, draw_at(record.length(), token_)},
+        {chain_->ladder.powers(), rung_, draw_at(record.length(), token_), rules_after(record)},
         gate_ == nullptr ? nullptr : &gate_->is_open, chain_->options.confidence);
   }
   /// log z_α of what follows the record, for each rung. The record must stay where it is.
@@ -137,6 +138,12 @@ class Turn {
   }
 
  private:
+  std::optional<RowRules> rules_after(const Record& record) const {
+    const TokenOptions& options = chain_->options;
+    if (!change_rows(options, record.length())) return std::nullopt;
+    const Context& context = record.context();
+    return RowRules{options, context.terminal, context.prompt, record.token_ids()};
+  }
   Draw draw_at(std::size_t position, Purpose purpose) const {
     return {chain_->seed,
             {chain_->prompt_index, chain_->sample_index, static_cast<std::uint16_t>(replica_),

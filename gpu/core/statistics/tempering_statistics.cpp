@@ -43,12 +43,13 @@ std::optional<double> expected_round_trip(std::span<const EdgeCounts> edges, Sch
 }
 
 TemperingStatistics::TemperingStatistics(const Ladder& ladder, const Plan& plan)
-    : powers_(ladder.powers()),
-      rungs_(ladder.rungs()),
-      edges_(ladder.rungs() - 1),
-      replica_at_(ladder.rungs()),
-      direction_(ladder.rungs(), 0U),
-      series_(ladder.rungs(), plan) {
+    // Particles that rise up the ladder are counted together, at its last power.
+    : powers_(plan.particles == 0 ? ladder.powers() : std::vector{ladder.powers().back()}),
+      rungs_(powers_.size()),
+      edges_(powers_.size() - 1),
+      replica_at_(powers_.size()),
+      direction_(powers_.size(), 0U),
+      series_(powers_.size(), plan) {
   std::iota(replica_at_.begin(), replica_at_.end(), std::size_t{0});
   direction_.front() = 1;
 }

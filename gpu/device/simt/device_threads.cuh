@@ -56,6 +56,24 @@ __device__ inline std::uint64_t atomic_max(std::uint64_t* target, std::uint64_t 
   return atomicMax(reinterpret_cast<unsigned long long*>(target), value);
 }
 __device__ inline void fence() { __threadfence(); }
+/// Adds after all that the thread's block has written before its last barrier.
+__device__ inline std::uint32_t atomic_add_releasing(std::uint32_t* target, std::uint32_t value) {
+  std::uint32_t before;
+  asm volatile("atom.release.gpu.global.add.u32 %0, [%1], %2;"
+               : "=r"(before)
+               : "l"(target), "r"(value)
+               : "memory");
+  return before;
+}
+/// The same, and what those had written who have added so before is seen beyond a barrier.
+__device__ inline std::uint32_t atomic_add_exchanging(std::uint32_t* target, std::uint32_t value) {
+  std::uint32_t before;
+  asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], %2;"
+               : "=r"(before)
+               : "l"(target), "r"(value)
+               : "memory");
+  return before;
+}
 
 /// Reads what other blocks of this launch have written, past the first-level cache.
 __device__ inline float load_shared_by_blocks(const float* source) { return __ldcg(source); }
@@ -74,6 +92,13 @@ __device__ inline Vector16 load_written(const Vector16* source) {
 __device__ inline std::uint32_t load_counter(const std::uint32_t* counter) {
   std::uint32_t value;
   asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(counter) : "memory");
+  return value;
+}
+
+/// The same, of those that add by atomic_add_releasing.
+__device__ inline std::uint32_t load_counter_acquiring(const std::uint32_t* counter) {
+  std::uint32_t value;
+  asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(counter) : "memory");
   return value;
 }
 

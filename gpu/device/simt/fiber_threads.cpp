@@ -241,8 +241,18 @@ void copy_async(void* shared, const void* global, bool there) {
       {target, there ? source : nullptr, self.committed, there ? load_vector(source) : Vector16{}});
 }
 
+void note_asked_ahead(unsigned bytes) {
+  if (asked_ahead == nullptr) return;
+  const std::size_t number = coordinates.block.x;
+  if (number >= asked_ahead->bytes.size()) asked_ahead->bytes.resize(number + 1);
+  asked_ahead->bytes[number] += bytes;
+  const Thread& self = machine->running();
+  if (self.landed < self.copies.size()) asked_ahead->with_copies += bytes;
+}
+
 void prefetch(const void* global, unsigned bytes) {
   if (lane() != 0) return;
+  note_asked_ahead(bytes);
   if (reinterpret_cast<std::uintptr_t>(global) % sizeof(Vector16) != 0 || bytes == 0 ||
       bytes % sizeof(Vector16) != 0) {
     fail("what is asked for ahead is not whole vectors of 16 bytes");

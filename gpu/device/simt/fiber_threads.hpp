@@ -132,6 +132,14 @@ T atomic_max(T* target, std::type_identity_t<T> value) {
   return before;
 }
 inline void fence() {}
+/// Adds after all that the thread's block has written before its last barrier.
+inline std::uint32_t atomic_add_releasing(std::uint32_t* target, std::uint32_t value) {
+  return on_fibers::atomic_add(target, value);
+}
+/// The same, and what those had written who have added so before is seen beyond a barrier.
+inline std::uint32_t atomic_add_exchanging(std::uint32_t* target, std::uint32_t value) {
+  return on_fibers::atomic_add(target, value);
+}
 
 /// If it is there: how many floats each block of all launches, by its number, has read of what
 /// other blocks have written. For tests, which hold it against what a plan says.
@@ -160,10 +168,22 @@ T load_written(const T* source) {
 /// Reads a counter that other blocks change by atomics, for a thread that waits for them: each time
 /// the turn of its block ends.
 std::uint32_t load_counter(const std::uint32_t* counter);
+/// The same, of those that add by atomic_add_releasing.
+inline std::uint32_t load_counter_acquiring(const std::uint32_t* counter) {
+  return load_counter(counter);
+}
 
 /// Copies 16 bytes, or writes 16 zero bytes and reads nothing if `there` is false.
 void copy_async(void* shared, const void* global, bool there = true);
 inline void copy_stream_async(void* shared, const void* global) { copy_async(shared, global); }
+/// If it is there: what the blocks of all launches, by their numbers in x, have asked the
+/// second-level cache for. For tests.
+struct AskedAhead {
+  std::vector<std::uint64_t> bytes;
+  std::uint64_t with_copies = 0;  ///< of them by threads that had copies in flight
+};
+inline thread_local constinit AskedAhead* asked_ahead = nullptr;
+void note_asked_ahead(unsigned bytes);
 /// Asks for what will be read; by a whole warp. bytes: a multiple of 16. What is asked for must be
 /// there.
 void prefetch(const void* global, unsigned bytes);

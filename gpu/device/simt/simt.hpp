@@ -19,8 +19,10 @@
 // barrier, warp_barrier                        all threads of the block, of the warp, must reach it
 // shuffle, shuffle_xor, ballot, any, all       warp collectives, by all 32 lanes
 // atomic_add, atomic_max, fence                on global or shared memory; integers only
+// atomic_add_releasing, _exchanging            the same, on global memory; the second acquires, too
 // load_shared_by_blocks                        of what other blocks of the launch have written
 // load_written, load_counter                   the same of any type; of a counter, in a loop
+// load_counter_acquiring                       and then all that was written before it was counted
 // copy_async, commit_copies, wait_copies<N>    asynchronous 16-byte copies global -> shared
 // prefetch                                     into the second-level cache
 // tensor_core_step                             mma.sync m16n8k16, bfloat16 into float32

@@ -163,6 +163,21 @@ OpenedModel::Parts open_transformer(const std::string& path, Arithmetic arithmet
   return parts;
 }
 
+constexpr const char* models_that_open =
+    "give a folder with config.json and model.safetensors, a GGUF file, or a finite model";
+
+/// Folders of GGUF files have none, nor has one where a model was meant to be mounted.
+void require_configuration(const std::filesystem::path& folder) {
+  if (is_there(folder / "config.json")) return;
+  std::error_code error;
+  std::filesystem::path first;  // by its name
+  for (std::filesystem::directory_iterator entry(folder, error), end; entry != end;
+       entry.increment(error))
+    if (is_gguf(entry->path()) && (first.empty() || entry->path() < first)) first = entry->path();
+  throw BadInput(folder.string(), "has no config.json",
+                 first.empty() ? models_that_open : "give its GGUF file " + first.string());
+}
+
 }  // namespace
 
 OpenedModel OpenedModel::open(const std::string& name_or_path, const OpenFile& open_file,
@@ -172,12 +187,12 @@ OpenedModel OpenedModel::open(const std::string& name_or_path, const OpenFile& o
   if (const auto snapshot = find_snapshot(name_or_path)) require_complete(*snapshot);
   const auto path = resolve_model(name_or_path);
   if (path.empty() || !is_there(path))
-    throw BadInput(
-        path.empty() ? "model" : path, "does not exist",
-        nearest_named_model(path) +
-            "give a folder with config.json and model.safetensors, a GGUF file, or a finite model");
+    throw BadInput(path.empty() ? "model" : path, "does not exist",
+                   nearest_named_model(path) + models_that_open);
   std::error_code error;
-  if (std::filesystem::is_directory(path, error) || is_gguf(path))
+  const bool is_folder = std::filesystem::is_directory(path, error);
+  if (is_folder) require_configuration(path);
+  if (is_folder || is_gguf(path))
     return OpenedModel(
         open_transformer(path, arithmetic.value_or(Arithmetic::float32), rope_factors, packed));
   require_no_special_file(path);

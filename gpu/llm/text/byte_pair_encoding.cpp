@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "base/in_quotes.hpp"
 #include "base/utf8.hpp"
+#include "gpu/llm/text/encoding_stop.hpp"
 #include "gpu/llm/text/token_limit.hpp"
 
 namespace tempera::gpu {
@@ -119,7 +120,8 @@ std::vector<std::uint32_t> BytePairEncoding::encode(std::string_view word,
     }
   };
   for (std::size_t i = 0; i < end; ++i) consider(i);
-  while (!candidates.empty()) {
+  for (std::size_t steps = 1; !candidates.empty(); ++steps) {
+    if (steps % a_few == 0) EncodingStop::check();
     const auto [rank, position, left, right] = candidates.top();
     candidates.pop();
     if (!is_linked[position] || tokens[position] != left) continue;

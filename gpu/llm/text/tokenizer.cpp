@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "base/utf8.hpp"
+#include "gpu/llm/text/encoding_stop.hpp"
 #include "gpu/llm/text/token_limit.hpp"
 #include "gpu/llm/text/tokenizer_parts.hpp"
 
@@ -82,8 +83,10 @@ std::vector<std::uint32_t> Tokenizer::encode(std::string_view text,
                    "give the text in UTF-8");
   }
   std::vector<std::uint32_t> tokens;
+  std::size_t words = 0;
   const auto encode_word = [&](const std::string& word) {
     TokenLimit::check_count(tokens.size());
+    if (++words % 1024 == 0) EncodingStop::check();
     if (const auto* pairs = std::get_if<BytePairEncoding>(&parts_->model)) {
       const auto encoded = pairs->encode(word, where);
       tokens.insert(tokens.end(), encoded.begin(), encoded.end());

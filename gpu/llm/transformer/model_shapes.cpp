@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "gpu/llm/transformer/cache/page_shape.hpp"
 #include "gpu/llm/transformer/weights/filled_tensors.hpp"
 
 namespace tempera::gpu {
@@ -55,9 +56,10 @@ std::uint64_t ModelShape::step_weights() const {
   return layer_weights() + std::uint64_t{config.vocab_size} * config.hidden_size;
 }
 
-std::uint64_t ModelShape::token_bytes() const {
-  return 2 * sizeof(std::uint16_t) * config.num_hidden_layers * config.num_key_value_heads *
-         config.head_dim;
+std::uint64_t ModelShape::token_bytes(Arithmetic arithmetic) const {
+  const PageShape pages{config.num_hidden_layers, config.num_key_value_heads, config.head_dim, 0,
+                        arithmetic};
+  return pages.layout().bytes() / page_tokens;
 }
 
 std::span<const ModelShape> model_shapes() { return all_shapes(); }

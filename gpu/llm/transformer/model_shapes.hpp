@@ -21,8 +21,8 @@ struct ModelShape {
   std::uint64_t step_weights() const;
   /// The same without the head: what prefill multiplies each token with.
   std::uint64_t layer_weights() const;
-  /// Bytes of keys and values of one token, as `tensor-core` stores them.
-  std::uint64_t token_bytes() const;
+  /// Bytes of keys and values of one token, as the arithmetic stores them.
+  std::uint64_t token_bytes(Arithmetic arithmetic = Arithmetic::tensor_core) const;
 };
 
 /// Qwen3-8B, Qwen3-4B, 135 million parameters, and one that any machine runs in seconds.

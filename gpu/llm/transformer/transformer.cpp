@@ -178,10 +178,10 @@ class Transformer::DrawInStep final : public FusedDraw {
       : model_(model), rows_(rows), lottery_(lottery) {}
   std::vector<ScoredToken> next_tokens(std::span<const Pass> passes, std::span<const RowDraw> draws,
                                        DeviceMemory<float>& logits) override {
-    if (!draws.empty() && draws.size() <= TokenStep::largest_rows)
+    if (!draws.empty() && draws.size() <= TokenStep::largest_rows && !have_rules(draws))
       return model_.draw_in_step(passes, draws);
     model_.next_logits(passes, logits);
-    return rows_.draw(logits, model_.vocabulary_size(), draws, lottery_);
+    return draw_by_rules(rows_, logits, model_.vocabulary_size(), draws, lottery_);
   }
 
  private:

@@ -13,6 +13,7 @@ _ALIAS = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(_FOLDER)))
 _LIBRARIES = ("site-packages", "dist-packages", os.path.dirname(os.__file__) + os.sep)
 
 walk = None  # the walk whose step runs now; None outside steps, where chance is Python's own
+refused = None  # the first refusal on this path, which ends the judgement also where the step or a thread of it catches it
 
 
 class Abandoned(BaseException):
@@ -26,9 +27,21 @@ class Endless(BaseException):
 class Refused(TypeError):
     """A request that cannot be answered: the judgement ends."""
 
+    def __init__(self, *arguments):
+        super().__init__(*arguments)
+        global refused
+        if walk is not None and refused is None:
+            refused = self
+
 
 class NotDeterministic(Exception):
     """The same decisions led to other tickets."""
+
+
+def raise_refused():
+    """@raise Refused if this path has been refused anything, whatever has become of it."""
+    if refused is not None:
+        raise refused from None
 
 
 @contextlib.contextmanager

@@ -1,7 +1,10 @@
-"""Stand-ins for Python's `random`, `secrets` and os.urandom."""
+"""Stand-ins for Python's `random`, `secrets` and os.urandom; the system's own chance is refused."""
 import math
 import os
 import random
+import stat
+import sys
+import uuid
 
 from . import lab, seeding
 from .lazy import Undrawn, python_log, uniform
@@ -120,6 +123,40 @@ def saved_state(generator):
     return getstate(generator)
 
 
+_REMEDY = ": ask random or secrets for what its bytes decide"
+# They read the clock and the machine; uuid4 asks os.urandom.
+_UUIDS = ("uuid1", "uuid6", "uuid7")
+_DEVICES = (os.makedev(1, 8), os.makedev(1, 9), os.makedev(10, 183))  # Linux's numbers of random, urandom and hwrng
+_own_open = os.open
+_is_watching_files = False
+
+
+def _refuse_devices(event, arguments):
+    """An audit hook: whoever opens a device of chance within a step, by whatever name, is refused."""
+    if event != "open" or lab.walk is None:
+        return
+    try:
+        found = os.stat(arguments[0])
+    except (OSError, TypeError, ValueError):
+        return  # nothing that can be opened
+    if _is_device(found):
+        name = f"/proc/self/fd/{arguments[0]}" if isinstance(arguments[0], int) else os.path.abspath(os.fsdecode(arguments[0]))
+        refusal(name, _REMEDY)()
+
+
+def _is_device(found):
+    return stat.S_ISCHR(found.st_mode) and found.st_rdev in _DEVICES
+
+
+def _open(path, flags, mode=0o777, *, dir_fd=None):
+    """os.open, whose audit hook is not told of dir_fd."""
+    opened = _own_open(path, flags, mode, dir_fd=dir_fd)
+    if lab.walk is not None and dir_fd is not None and _is_device(os.fstat(opened)):
+        os.close(opened)
+        refusal(os.fsdecode(path), _REMEDY)()
+    return opened
+
+
 def install():
     inst = random._inst
     replace_all(random, ANSWERS, REFUSED, lambda *_: inst)
@@ -153,7 +190,16 @@ def install():
         replace(random.SystemRandom, name, methods[name])
     replace(random.SystemRandom, "randbytes", None, "random.SystemRandom.randbytes")
     for name in ("urandom", "getrandom"):
-        replace(os, name, refusal(f"os.{name}", ": ask random or secrets for what its bytes decide"))
+        replace(os, name, refusal(f"os.{name}", _REMEDY))
+    for name in _UUIDS:
+        replace(uuid, name, refusal(f"uuid.{name}", _REMEDY))
+    fast_replace(os, "open", _open)
+    os.supports_dir_fd.add(_open)
+    global _is_watching_files
+    if not _is_watching_files:
+        sys.addaudithook(_refuse_devices)
+        _is_watching_files = True
+
     def log(x, *base):
         return x.log() if isinstance(x, Undrawn) and not base else python_log(x, *base)
 

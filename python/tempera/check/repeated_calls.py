@@ -45,6 +45,7 @@ class RepeatedCalls:
             value = run()
         finally:
             lab.walk = recorder.outer
+        lab.raise_refused()  # an answer that is kept would not be refused again
         if recorder.has_merged:
             del self._of_input[key]  # what it returns is not all that it does
             return value

@@ -3,6 +3,7 @@
 Replay runs the step again from its beginning for each path: cheap for a short step. Forks divides the process at each
 decision, so that nothing is run twice: cheap for a long one.
 """
+import contextlib
 import gc
 import os
 import sys
@@ -45,6 +46,23 @@ class _Node:
         self.is_automatic = False
 
 
+@contextlib.contextmanager
+def _path(walk):
+    """Within, the step runs along a path of this walk.
+
+    @raise lab.Refused whatever else has ended it, if anything was refused
+    """
+    seeding.begin()
+    lab.refused, lab.walk = None, walk
+    try:
+        yield
+    finally:
+        sys.settrace(None)
+        lab.walk = None
+        seeding.end()
+        lab.raise_refused()
+
+
 class _Walk:
     def __init__(self, out, share):
         self.out, self.share = out, share
@@ -62,11 +80,10 @@ class _Walk:
             raise lab.Endless(f"a path draws without end, {draws} times until it is cut off")
 
     def _run_path(self, step):
-        seeding.begin()
-        lab.walk = self
         error = None
         try:
-            end = step()
+            with _path(self):
+                end = step()
         except lab.Abandoned:
             return
         except (lab.Refused, lab.NotDeterministic):
@@ -75,10 +92,6 @@ class _Walk:
             error = endless
         except (Exception, SystemExit) as raised:
             error = raised
-        finally:
-            sys.settrace(None)
-            lab.walk = None
-            seeding.end()
         if error is None:
             self.out.end(end)
         else:
@@ -304,18 +317,15 @@ class Trial:
         pass
 
     def seconds(self, step):
-        seeding.begin()
-        lab.walk, self._left = self, most_decisions
+        self._left = most_decisions
         begin = time.perf_counter()
         try:
-            step()
+            with _path(self):
+                step()
         except lab.Refused:
             raise
         except (lab.Endless, SystemExit, Exception):
             pass  # the walk says so
-        finally:
-            lab.walk = None
-            seeding.end()
         return time.perf_counter() - begin
 
 

@@ -11,7 +11,7 @@ import textwrap
 from collections.abc import Collection, Sequence
 from pathlib import Path
 from types import FrameType
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from tempera.errors import BadInput, Bug, Error
 from tempera.eval.evaluation import Evaluation, Plan
@@ -26,8 +26,12 @@ from tempera.eval.sampler_command import SamplerCommand, find_command
 from tempera.eval.sampler_package import SamplerPackage, is_installed
 from tempera.eval.samplers import SAMPLERS, Settings, check_preset, check_sampler, preset_named, sweep
 from tempera.eval.sampling import Sampling
+from tempera.eval.statistics import check_k
 from tempera.eval.tasks import TASKS, read_task
 from tempera.settings import default
+
+if TYPE_CHECKING:
+    from tempera.model import Model
 
 
 # What decides which answers are drawn.
@@ -57,6 +61,10 @@ def _positive(text: str) -> int:
     return int(text)
 
 
+def _each_k(text: str) -> tuple[int, ...]:
+    return tuple(map(_positive, text.split(",")))
+
+
 def parser() -> argparse.ArgumentParser:
     """The parser of the three stages."""
     tasks = "\n".join(f"  {name:14} {source.description}; {source.files}" for name, source in TASKS.items())
@@ -81,7 +89,7 @@ def parser() -> argparse.ArgumentParser:
     )
     one.add_argument("--task", required=True, metavar="TASK", help="a benchmark by its name; the names are below")
     one.add_argument("--data", action="append", required=True, metavar="FILE", help="its data; again for each further file")
-    one.add_argument("--subset", default="", help="of LiveCodeBench: 880, 167 or FIRST..LAST (days)")
+    one.add_argument("--subset", default="", help="of LiveCodeBench: 880, 167, 1055, 175 or FIRST..LAST (days); of MBPP: test")
     one.add_argument("--grader", default="", help="of a task of your own: exact, integer, number, letter, mathematics, worked-sum or FILE.py:FUNCTION")
     one.add_argument("--limit", type=_positive, default=0, metavar="N", help="only the first N problems")
     one.add_argument("--out", type=Path, metavar="FOLDER", help="the evaluation's folder")
@@ -127,6 +135,7 @@ def parser() -> argparse.ArgumentParser:
     three.add_argument("folder", type=Path, nargs="+", help="the evaluation's folder; of several, one table shows all tasks")
     three.add_argument("--out", type=Path, metavar="FOLDER", help="where the table of several evaluations goes")
     three.add_argument("--paper-model", metavar="NAME", help="the model of the paper's tables to show beside (default: by the model's name)")
+    three.add_argument("--k", type=_each_k, default=(), metavar="K,…", help="show pass@k and avg@k for each of these, at most the number of seeds")
     for stage in (one, parts, two, three):
         stage.add_argument("--tempera", metavar="FILE", help="the command tempera (default: $TEMPERA, or on the path, else the package draws)")
     machine = one.add_argument_group("machine, on which the bits do not depend")
@@ -268,8 +277,27 @@ def _run(given: argparse.Namespace) -> None:
     print(f"{given.out}: {len(plan.samplers) * len(plan.seeds)} runs; next: tempera eval grade {given.out}")
 
 
+def run_own(model: Model, arguments: Sequence[str]) -> None:
+    """The stage `run` with these arguments, from a model that this program has. `--model` names it in the report."""
+    from tempera.model import require_model
+
+    require_model(model)
+    if isinstance(arguments, str):
+        raise BadInput("arguments", "is a text", 'give a list, such as ["--task", "gsm8k", "--out", "folder"]')
+    given = parser().parse_args(["run", *arguments])
+    for name in ("arithmetic", "device", "tempera", "answers", "estimate"):
+        if getattr(given, name):
+            raise BadInput(f"--{name}", "has no effect on a model of Python's", "leave it out")
+    given.own_model = model
+    given.model = given.model or "a model of Python's"
+    _run(given)
+
+
 def _samplers(given: argparse.Namespace, plan: Plan | None) -> Sampling:
-    """The sampler: the command, else this package's extension, which gives the same bytes. Without a plan, only its presets."""
+    """The sampler: the command, else this package's extension, which gives the same bytes. Without a plan, only its presets.
+    A model of this program's own is drawn from here."""
+    if getattr(given, "own_model", None) is not None:
+        return _package(given, plan)
     try:
         command = find_command(given.tempera)
     except BadInput:
@@ -295,7 +323,8 @@ def _package(given: argparse.Namespace, plan: Plan | None) -> Sampling:
 
         set_threads(numbers.pop("threads"))
     thinking = None if given.thinking is None else given.thinking == "on"
-    return SamplerPackage(given.model, given.arithmetic, plan is not None and plan.chat, thinking, given.device, numbers)
+    model = getattr(given, "own_model", None) or given.model
+    return SamplerPackage(model, given.arithmetic, plan is not None and plan.chat, thinking, given.device, numbers)
 
 
 def _reader(evaluation: Evaluation, given: argparse.Namespace) -> Sampling:
@@ -322,8 +351,12 @@ def _grade(given: argparse.Namespace) -> None:
 def _report(given: argparse.Namespace) -> None:
     check_table_folder(given.out, given.folder)
     found = []
-    for evaluation in [Evaluation.open(folder) for folder in given.folder]:
-        results, said = report(evaluation, _reader(evaluation, given), given.paper_model)
+    evaluations = [Evaluation.open(folder) for folder in given.folder]
+    for evaluation in evaluations:
+        for k in given.k:
+            check_k(k, len(evaluation.plan.seeds))
+    for evaluation in evaluations:
+        results, said = report(evaluation, _reader(evaluation, given), given.paper_model, given.k)
         found.append(results)
         print(said)
     if given.out:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import csv
 import gzip
 import hashlib
 import io
@@ -170,19 +171,53 @@ def _checked(where: str, record: Any) -> dict[str, Any]:
     return record
 
 
-def text_field(where: str, record: dict[str, Any], name: str) -> str:
-    """A field that must be a text."""
+def rows(path: Path) -> Iterator[tuple[str, list[str]]]:
+    """Each row of a CSV file that is not empty, with its file and last line."""
+    reader = csv.reader(io.StringIO(read_text(path), newline=""))
+    try:
+        for row in reader:
+            if row:
+                yield f"{path}, line {reader.line_num}", row
+    except csv.Error as error:
+        raise WrongRecord(f"{path}, line {reader.line_num}", f"is not CSV: {error}") from None
+
+
+def _field(where: str, record: dict[str, Any], name: str) -> Any:
     if name not in record:
         there = ", ".join(f'"{key}"' for key in record) or "none"
         raise WrongRecord(where, f'the field "{name}" is missing', f"the fields there are {there}")
-    value = record[name]
+    return record[name]
+
+
+def _text(where: str, what: str, value: Any) -> str:
     if not isinstance(value, str):
-        raise WrongRecord(where, f'the field "{name}" is not text')
+        raise WrongRecord(where, f"{what} is not text")
     try:
         value.encode("utf-8")
     except UnicodeEncodeError as error:
-        raise WrongRecord(where, f'the field "{name}" holds half a character, U+{ord(value[error.start]):04X}') from None
+        raise WrongRecord(where, f"{what} holds half a character, U+{ord(value[error.start]):04X}") from None
     return value
+
+
+def text_field(where: str, record: dict[str, Any], name: str) -> str:
+    """A field that must be a text."""
+    return _text(where, f'the field "{name}"', _field(where, record, name))
+
+
+def whole_number_field(where: str, record: dict[str, Any], name: str) -> int:
+    """A field that must be a whole number."""
+    value = _field(where, record, name)
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise WrongRecord(where, f'the field "{name}" is not a whole number')
+    return value
+
+
+def texts_field(where: str, record: dict[str, Any], name: str) -> list[str]:
+    """A field that must be a list of texts."""
+    values = _field(where, record, name)
+    if not isinstance(values, list):
+        raise WrongRecord(where, f'the field "{name}" is not a list')
+    return [_text(where, f'entry {number} of the field "{name}"', value) for number, value in enumerate(values, 1)]
 
 
 def text_or_number_field(where: str, record: dict[str, Any], name: str) -> str:

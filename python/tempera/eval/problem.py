@@ -10,7 +10,7 @@ from typing import Any
 class Problem:
     """A question, its right answer, and what a grader needs beside the two.
 
-    `fields` are the texts that a template may name: {problem} always, {options} and {starter} if the task has them.
+    `fields` are the texts that a template may name: {problem} always, {options}, {starter} and {tests} if the task has them.
     """
 
     id: str

@@ -13,12 +13,12 @@ from tempera.eval.input_files import read_text
 from tempera.eval.problem import Problem
 from tempera.eval.tasks.task import Task
 
-_FIELD = re.compile(r"\{(problem|options|starter)\}")
+_FIELD = re.compile(r"\{(problem|options|starter|tests)\}")
 
 
 @dataclass(frozen=True)
 class Template:
-    """A text with {problem}, and {options} or {starter} if the task has them; other braces stay as they are.
+    """A text with {problem}, and {options}, {starter} or {tests} if the task has them; other braces stay as they are.
 
     >>> Template("short", r"{problem} End with \\boxed{}.").fill(Problem("1", {"problem": "1+1?"}, "2"))
     '1+1? End with \\\\boxed{}.'

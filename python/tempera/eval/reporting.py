@@ -13,9 +13,14 @@ from tempera.eval.report.results import Results, gather
 from tempera.eval.sampling import Sampling
 
 
-def report(evaluation: Evaluation, sampling: Sampling, paper_model: str | None = None) -> tuple[Results, str]:
-    """Writes report.html, results.csv, results.tex and results.json; gives the figures and the table for a terminal."""
-    results = gather(evaluation, sampling, paper_model)
+def report(
+    evaluation: Evaluation, sampling: Sampling, paper_model: str | None = None, k: Sequence[int] = ()
+) -> tuple[Results, str]:
+    """Writes report.html, results.csv, results.tex and results.json; gives the figures and the table for a terminal.
+
+    Each has pass@k and avg@k for each of `k`. Raises BadInput if one is above the number of seeds, and then writes nothing.
+    """
+    results = gather(evaluation, sampling, paper_model, k)
     for name, text in (
         ("report.html", page(results)),
         ("results.csv", tables.as_csv(results)),

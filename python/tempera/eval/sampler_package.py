@@ -26,28 +26,28 @@ def is_installed() -> bool:
 
 
 class SamplerPackage(RunFolders, Scoring):
-    """Tokens, likelihoods and answers of a model that is opened here when it is first needed. The bits, and the run
-    folders' bytes, are those of the command.
+    """Tokens, likelihoods and answers of a model that is opened here when it is first needed, or is given. The bits, and
+    the run folders' bytes, are those of the command.
 
     `machine` is what decides no bit: batch, cache_memory and prefetch, as for tempera.Model.sample.
     """
 
     def __init__(
         self,
-        model: str,
+        model: str | Model,
         arithmetic: str | None = None,
         chat: bool = False,
         thinking: bool | None = None,
         device: str | None = None,
         machine: Mapping[str, int] | None = None,
     ) -> None:
-        self._name = model
+        self._name = model if isinstance(model, str) else ""
         self._arithmetic = arithmetic
         self._chat = chat
         self._thinking = thinking
         self._device = device
         self._machine: dict[str, Any] = dict(machine or {})
-        self._opened: Model | None = None
+        self._opened: Model | None = None if isinstance(model, str) else model
 
     @property
     def _model(self) -> Model:

@@ -6,6 +6,9 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+
+from tempera.errors import BadInput
 
 _Z = 1.959963984540054  # the normal distribution's 97.5 % point
 
@@ -46,6 +49,43 @@ def wilson(share: float, count: float) -> Interval:
     centre = (share + square / 2) / (1 + square)
     half = _Z / (1 + square) * math.sqrt(share * (1 - share) / count + square / (4 * count))
     return Interval(max(0.0, centre - half), min(1.0, centre + half))
+
+
+def check_k(k: int, answers: int) -> None:
+    """Raises BadInput if `answers` to each problem do not say what k answers would give: if k is not from 1 to `answers`."""
+    if not 1 <= k <= answers:
+        there = f"are {answers}" if answers > 1 else "is 1"
+        raise BadInput(
+            f"pass@{k}", f"takes {k} answers to each problem, and there {there}", f"give k from 1 to {answers}, or run with more --seeds"
+        )
+
+
+def pass_at_k(right: Sequence[int], answers: int, k: int) -> Fraction:
+    """pass@k: the share of problems that at least one of k answers solves, from how many of `answers` were right of each.
+
+    With n answers and c right ones it is the mean over problems of 1 - C(n - c, k) / C(n, k), the share of all choices of k
+    of the n answers that hold a right one. So it is unbiased (Chen et al., 2021), and exact. Raises BadInput if k is not
+    from 1 to n.
+
+    >>> pass_at_k([0, 1, 2], 4, 2)
+    Fraction(4, 9)
+    """
+    check_k(k, answers)
+    choices = math.comb(answers, k)
+    return Fraction(sum(choices - math.comb(answers - count, k) for count in right), choices * len(right))
+
+
+def avg_at_k(right: Sequence[int], answers: int, k: int) -> Fraction:
+    """avg@k: the mean accuracy of k answers to each problem, from how many of `answers` were right of each.
+
+    It is the mean over all choices of k of the n answers, which is the mean over problems of c / n for every k. Exact.
+    Raises BadInput if k is not from 1 to n.
+
+    >>> avg_at_k([0, 1, 2], 4, 2)
+    Fraction(1, 4)
+    """
+    check_k(k, answers)
+    return Fraction(sum(right), answers * len(right))
 
 
 def share_interval(right: Sequence[int], seeds: int) -> Interval:

@@ -20,9 +20,10 @@ TEST_CASE("bench paper measures every row of the paper's table, alone and side b
   CHECK(report["shape"] == "tiny");
   CHECK(report["arithmetic"] == "tensor-core");
   CHECK(report["horizon"] == 64);
-  REQUIRE(report["rows"].size() == 8);
+  REQUIRE(report["rows"].size() == 10);
   for (std::size_t i = 0; i < 8; ++i) {
     const json& row = report["rows"][i];
+    CHECK(row["arithmetic"] == "tensor-core");
     CHECK(row["rungs"] == (i < 4 ? 1 : 4));
     CHECK(row["problems_side_by_side"] == (i / 2 % 2 == 0 ? 1 : 3));
     CHECK(row["early_rejection"] == (i % 2 == 1));
@@ -46,6 +47,34 @@ TEST_CASE("bench paper measures every row of the paper's table, alone and side b
       json::parse(run_command("bench paper --shape tiny --problems 3 --seconds 0 --json").out);
   for (std::size_t i = 0; i < 8; ++i)
     CHECK(again["rows"][i]["decode_tokens"] == report["rows"][i]["decode_tokens"]);
+}
+
+TEST_CASE("bench paper has rows with pages of 8 bits, whose floor is that of such pages") {
+  const json rows = json::parse(
+      run_command("bench paper --shape tiny --problems 3 --seconds 0 --json --device host")
+          .out)["rows"];
+  for (const std::size_t i : {std::size_t{8}, std::size_t{9}}) {
+    const json& row = rows[i];
+    const json& same = rows[i == 8 ? 2 : 6];  // as many rungs and problems, without early rejection
+    CHECK(row["arithmetic"] == "tensor-core-8-bit-pages");
+    for (const char* key : {"rungs", "problems_side_by_side", "early_rejection",
+                            "decode_tokens_of_a_problem", "mean_position_of_a_problem"})
+      CHECK(row[key] == same[key]);
+    // Each of two layers has two heads of keys and two of values; a head has 32 numbers of 2 bytes,
+    // or of 1 with an exponent.
+    const double tokens = row["decode_tokens_of_a_problem"];
+    const double attended = (row["mean_position_of_a_problem"].get<double>() - 1) * tokens;
+    const double fewer = same["least_bytes_of_a_problem"].get<double>() -
+                         row["least_bytes_of_a_problem"].get<double>();
+    CHECK(std::abs(fewer - attended * 2 * 4 * (32 * 2 - 33)) < 1e-6 * fewer);
+    CHECK(row["cache_bytes"] < same["cache_bytes"]);
+  }
+  const json one = json::parse(
+      run_command("bench paper --shape tiny --problems 3 --seconds 0 --json --device host "
+                  "--arithmetic tensor-core-8-bit-pages")
+          .out)["rows"];
+  REQUIRE(one.size() == 8);
+  CHECK(one[2]["least_bytes_of_a_problem"] == rows[8]["least_bytes_of_a_problem"]);
 }
 
 TEST_CASE("bench paper gives the rate of each stage, and no seconds that it did not see") {

@@ -308,19 +308,26 @@ TEST_CASE("law of a sampler prints its compiled law beside its definition's") {
   CHECK(standard["records"] == json{"a a", "a e", "e"});
   CHECK(standard["defined"] == json{"1/4", "1/4", "1/2"});
   CHECK(standard["decode_tokens_defined"] == "3/2");
-  for (const char* run :
-       {"low-temperature --power 2", "power-sampling --power 2 --rounds 2",
-        "fixed-horizon --power 2 --local-moves 2", "power-smc --power 2 --particles 3 --block 1",
-        "exact-rejection --power 2", "exact-rejection --power 3/2 --most-tokens 7",
-        "best-of-n --power 1 --particles 3", "uncoupled-ladder --powers 1,2 --output-rung 1",
-        "uncoupled-ladder-by-likelihood --powers 1,2", "ppt --powers 1,2 --sweeps 2",
-        "ppt --powers 1,2 --schedule deo", "ppt --powers 1,2 --early-rejection",
-        "ppt --powers 1,2 --restart-weights 3,1 --restart-range record --block 2",
-        "ppt --powers 1,2 --rounds 2 --local-moves 0",
-        "ppt --powers 1,2 --sweeps 0 --local-moves 0",
-        "uncoupled-ladder --powers 1,2 --early-rejection --restart-range record",
-        "fixed-horizon --power 2 --local-moves 2 --prefetch 1",
-        "fixed-horizon --power 2 --local-moves 0", "power-sampling --power 2 --local-moves 0"}) {
+  for (const char* run : {"low-temperature --power 2",
+                          "power-sampling --power 2 --rounds 2",
+                          "fixed-horizon --power 2 --local-moves 2",
+                          "power-smc --power 2 --particles 3 --block 1",
+                          "ramped-smc --powers 1,2 --particles 3 --block 1",
+                          "exact-rejection --power 2",
+                          "exact-rejection --power 3/2 --most-tokens 7",
+                          "best-of-n --power 1 --particles 3",
+                          "uncoupled-ladder --powers 1,2 --output-rung 1",
+                          "uncoupled-ladder-by-likelihood --powers 1,2",
+                          "ppt --powers 1,2 --sweeps 2",
+                          "ppt --powers 1,2 --schedule deo",
+                          "ppt --powers 1,2 --early-rejection",
+                          "ppt --powers 1,2 --restart-weights 3,1 --restart-range record --block 2",
+                          "ppt --powers 1,2 --rounds 2 --local-moves 0",
+                          "ppt --powers 1,2 --sweeps 0 --local-moves 0",
+                          "uncoupled-ladder --powers 1,2 --early-rejection --restart-range record",
+                          "fixed-horizon --power 2 --local-moves 2 --prefetch 1",
+                          "fixed-horizon --power 2 --local-moves 0",
+                          "power-sampling --power 2 --local-moves 0"}) {
     CAPTURE(run);
     const json report = answer("several_terminals.json --horizon 2 --sampler " + std::string(run));
     Rational compiled = 0, defined = 0;
@@ -331,6 +338,24 @@ TEST_CASE("law of a sampler prints its compiled law beside its definition's") {
     CHECK(report["holds"] == true);
     CHECK(number(report["tv_to_definition"]) < tempera::lab::target_bound);
   }
+  for (const char* rules :
+       {"--top-p 0.55", "--top-k 2 --min-p 0.1", "--min-tokens 1", "--ignore-eos",
+        "--repetition-penalty 1.3", "--frequency-penalty 0.4 --power 2",
+        "--presence-penalty -1 --top-p 0.9"}) {
+    CAPTURE(rules);
+    const std::string asked = "several_terminals.json --horizon 3 --sampler low-temperature ";
+    const json report = answer(asked + rules);
+    CHECK(report["holds"] == true);
+    CHECK(report["defined"] != answer(asked)["defined"]);
+  }
+  // The two that tie at the bound of top_p and of top_k both stay, or both go.
+  const std::string ties = "--horizon 1 --sampler standard ";
+  for (const char* both : {"--top-k 1", "--top-p 0.5", "--top-p 0.25", "--min-p 1"})
+    CHECK(answer("four_state.json " + ties + both)["compiled"] == json{"1/2", "1/2"});
+  check_refusal("law " + toy_models + "four_state.json --horizon 2 --sampler ppt --top-p 0.5",
+                "--top-p: changes the law of each token, and ppt draws whole answers");
+  check_refusal("law " + toy_models + "four_state.json --horizon 2 --power 2 --top-p 0.5",
+                "give the sampler that --top-p is for");
   // At power 2 a proposal on four_state outlives each prefix with probability 1/2, so it is kept
   // with probability 1/16 + 1/16 + 1/4. Having outlived the empty prefix it takes 1 token, and
   // another if that is a: 1/2 (1 + 1/2) tokens a proposal, 8/3 proposals an answer.

@@ -50,7 +50,8 @@ TEST_CASE("every sampler answers, in a run folder too, and goes on where it was 
     CHECK(kept.out == alone.out);
     const json config = json::parse(bytes_of(run + "/config.json"));
     CHECK(config.value("sampler", "ppt") == name);
-    CHECK(config.contains("particles") == (name == "power-smc" || name == "best-of-n"));
+    CHECK(config.contains("particles") ==
+          tempera::gpu::sampler_named(name, "test").takes_particles);
     CHECK(run_command("sample --resume " + run).out == alone.out);
     const json summary = json::parse(bytes_of(run + "/summary.json"));
     CHECK(summary["samples"] == 3);

@@ -33,7 +33,7 @@ TEST_CASE("what the command line holds too much, too little or misspelt is named
       {"sample --temp 0.5", "give --sampler low-temperature and its power, 1/T"},
       {"sample --max-new-tokens 50",
        "\"--max-new-tokens\": is not an option of tempera sample; give --horizon T"},
-      {"sample --top-p 0.9", "every token that the model allows can be drawn"},
+      {"law --top-p 0.9", "give the finite model that --top-p is for: tempera law MODEL"},
       {"verify --temperature 1",
        "\"--temperature\": is not an option of tempera verify; see tempera"},
       {"sample --model '' a", "--model: \"\" is empty"},

@@ -199,6 +199,26 @@ TEST_CASE("every position of a long text has its own scores, and equal alternati
   CHECK(ties > found.size());
 }
 
+TEST_CASE("the texts of clients take turns, and those of one client come one after the other",
+          "[session]") {
+  TableModel table = scattered_table(7, 3);
+  Session session(table, {}, &letters);
+  Scores scores;
+  std::vector<RequestId> large;
+  for (std::uint64_t number = 0; number < 4; ++number)
+    large.push_back(session.score(text_of(3000), 0, scores, {1, number}));
+  for (int i = 0; i < 5; ++i) session.step();
+  const RequestId small = session.score(text_of(70), 0, scores, {2, 9});
+  // Alone it takes three passes: its tokens once, and its positions in two.
+  int steps = 0;
+  for (; !scores.of.contains(small); ++steps) session.step();
+  CHECK(steps <= 2 * 3 + 1);
+  for (std::size_t i = 0; i + 1 < large.size(); ++i) {
+    while (!scores.of.contains(large[i])) session.step();
+    CHECK_FALSE(scores.of.contains(large[i + 1]));
+  }
+}
+
 TEST_CASE("a cancelled text takes no further pass, and is not heard", "[session]") {
   TableModel table = scattered_table(7, 3);
   for (const int steps : {0, 1, 5}) {

@@ -29,9 +29,9 @@ std::function<void(lab::FunctionsUnderTest&)> in_place_of(const std::string& sam
 
 /// Weighs by p0^α as though the proposal had been uniform.
 struct ProposalLeftOut : gpu::PowerSmcRules {
-  static double log_weight(const gpu::Record& x, std::size_t resampled) {
+  static double log_weight(const gpu::Record& x, const gpu::Ramp& ramp) {
     double sum = 0.0;
-    for (std::size_t t = resampled + 1; t <= x.length(); ++t) sum += 2.0 * x.tokens().log_p(t);
+    for (std::size_t t = ramp.resampled + 1; t <= x.length(); ++t) sum += 2.0 * x.tokens().log_p(t);
     return sum;
   }
 };

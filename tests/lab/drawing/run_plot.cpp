@@ -84,17 +84,18 @@ TEST_CASE("the picture has a line for each replica and rung and a bar for each a
   });
   REQUIRE(sample.size() == 10);
   const ChainFigures figures{-7.25, 1, 0.125, 34.5, 21.5, 1.0625};
-  const std::vector<RungDiagnostics> chains{{1, 1, 6, 9, figures, {3, 0, 0, 54, 54, {}}},
-                                            {1, 2, 6, 9, figures, figures}};
+  const std::vector<RungDiagnostics> chains{
+      {1, 1, 6, 9, figures, {3, 0, 0, 54, 54, {}}, figures},
+      {1, 2, 6, 9, figures, figures, {0.375, 0.5, 0, 54, 54, {}}}};
   const std::string svg = run_plot(run, sample, chains, "a < b & \"c\"");
   CHECK(occurrences(svg, "<polyline") == 6);
   CHECK(occurrences(svg, "<rect") == 1 + 3 + 2);
   CHECK(occurrences(svg, "replica ") == 3);
   CHECK(occurrences(svg, "a &lt; b &amp; &quot;c&quot;") == 2);
-  for (const char* words :
-       {"Index process", "Acceptance", "Log-likelihood", "rung (power)", "share accepted",
-        "log p0(x) in nats", "block extensions and rounds", "6 answers of this prompt",
-        "log p0: ESS", ">34.5<", ">21.5<", ">1.062<", ">0.125<", ">54<", ">-<"})
+  for (const char* words : {"Index process", "Acceptance", "Log-likelihood", "rung (power)",
+                            "share accepted", "log p0(x) in nats", "block extensions and rounds",
+                            "6 answers of this prompt", "log p0: ESS", "commonest answer: ESS",
+                            ">0.375<", ">34.5<", ">21.5<", ">1.062<", ">0.125<", ">54<", ">-<"})
     CHECK(svg.find(words) != std::string::npos);
   CHECK(svg.find("nan") == std::string::npos);
   CHECK(svg.find("inf") == std::string::npos);

@@ -40,15 +40,19 @@ TEST_CASE("the mean weights of PowerSMC estimate Z without bias, over all of its
     std::string model;
     std::size_t horizon, block, particles;
     unsigned power;
+    bool is_ramped = false;
   };
   std::size_t resamplings = 0;
   for (const Case& one : {Case{"four_state", 2, 1, 2, 4}, Case{"unequal_lengths", 2, 1, 3, 3},
                           Case{"geometric_length", 3, 1, 2, 4}, Case{"bimodal", 2, 2, 2, 2},
-                          Case{"bimodal", 3, 1, 3, 8}}) {
+                          Case{"bimodal", 3, 1, 3, 8}, Case{"bimodal", 3, 1, 3, 8, true},
+                          Case{"unequal_lengths", 3, 1, 2, 3, true}}) {
     CAPTURE(one.model, one.particles);
     const lab::FiniteLogits logits(shipped(one.model));
     const lab::EnumerableModel model = logits.enumerable();
-    const gpu::Ladder ladder({static_cast<double>(one.power)});
+    std::vector<double> powers{static_cast<double>(one.power)};
+    if (one.is_ramped) powers.insert(powers.begin(), 2.0);
+    const gpu::Ladder ladder(powers);
     gpu::Plan plan{gpu::make_stages(one.horizon, one.block, {0}, {0}, {0})};
     plan.particles = one.particles;
     lab::CanonicalRecords canonical(model, ladder);

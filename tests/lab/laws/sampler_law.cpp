@@ -5,6 +5,7 @@
 #include "gpu/core/sampler/tokenwise_sampling.hpp"
 #include "gpu/core/sampler/uncoupled_ladder.hpp"
 #include "lab/enumerate/own_model.hpp"
+#include "lab/laws/named_sampler_law.hpp"
 #include "lab/laws/program_law.hpp"
 #include "reference/kernels/likeliest_record.hpp"
 #include "reference/kernels/power_smc.hpp"
@@ -49,7 +50,7 @@ lab::Definition particles(std::size_t n, std::size_t interval, unsigned power) {
   };
 }
 
-/// What is asked of samplers whose rounds play no part.
+/// The plan of samplers whose rounds play no part.
 gpu::Plan plan_of(std::size_t horizon, std::size_t block, std::size_t particles) {
   gpu::Plan plan{gpu::make_stages(horizon, block, {0}, {0}, {0})};
   plan.particles = particles;
@@ -229,9 +230,9 @@ struct ReversedThreshold : gpu::PowerSmcRules {
 };
 /// Weighs by p0^α as though the proposal had been uniform.
 struct UnscoredProposal : gpu::PowerSmcRules {
-  static double log_weight(const gpu::Record& x, std::size_t resampled) {
+  static double log_weight(const gpu::Record& x, const gpu::Ramp& ramp) {
     double sum = 0.0;
-    for (std::size_t t = resampled + 1; t <= x.length(); ++t) sum += 4.0 * x.tokens().log_p(t);
+    for (std::size_t t = ramp.resampled + 1; t <= x.length(); ++t) sum += 4.0 * x.tokens().log_p(t);
     return sum;
   }
 };
@@ -274,6 +275,61 @@ lab::SamplerReport chosen(lab::Program program) {
 }
 
 }  // namespace
+
+/// Leaves the records that have ended at the power at which they ended.
+struct EndedAreNotRaised : gpu::PowerSmcRules {
+  static double log_weight(const gpu::Record& x, const gpu::Ramp& ramp) {
+    gpu::Ramp at = ramp;
+    while (at.stage > 0 && x.terminated() && x.length() <= at.plan.stages[at.stage - 1].horizon)
+      --at.stage;
+    return PowerSmcRules::log_weight(x, at);
+  }
+};
+/// Forgets the rise of the tokens that were drawn before.
+struct FreshTokensAlone : gpu::PowerSmcRules {
+  static double log_weight(const gpu::Record& x, const gpu::Ramp& ramp) {
+    double sum = 0.0;
+    std::size_t t = 1;
+    for (std::size_t m = 0; m <= ramp.stage; ++m)
+      for (; t <= std::min(ramp.plan.stages[m].horizon, x.length()); ++t)
+        if (t > ramp.resampled) sum += x.tokens().log_z(t)[ramp.rung_of(m)];
+    return sum;
+  }
+};
+/// Resampled particles rise as if their weights had not been reset.
+struct RiseFromTheStart : gpu::PowerSmcRules {
+  static double log_weight(const gpu::Record& x, const gpu::Ramp& ramp) {
+    double sum = PowerSmcRules::log_weight(x, ramp);
+    for (std::size_t t = 1; t <= std::min(ramp.resampled, x.length()); ++t)
+      sum += x.tokens().log_p(t);
+    return sum;
+  }
+};
+
+TEST_CASE("a ramp has the law of its definition, with the whole weight for short answers") {
+  const auto law_of = [](lab::Program program, std::vector<Rational> powers, std::size_t horizon,
+                         std::size_t particles, const std::string& model) {
+    lab::NamedRun run{"ramped-smc", horizon, 1, std::move(powers), particles, {0, 0, 0}};
+    return lab::named_sampler_law(run, shipped(model), program);
+  };
+  const lab::Program ramped = gpu::power_smc<gpu::PowerSmcRules>;
+  for (const auto& [model, horizon, particles] : {std::tuple{"unequal_lengths", 2, 3},
+                                                  {"unequal_lengths", 3, 2},
+                                                  {"four_state", 3, 3},
+                                                  {"bimodal", 3, 3}}) {
+    CAPTURE(model, horizon, particles);
+    CHECK(holds(law_of(ramped, {1, 2, 4}, horizon, particles, model), lab::sampler_bound));
+  }
+  const auto differs = [&](lab::Program defect, unsigned power, const std::string& model) {
+    const auto report = law_of(defect, {1, power}, 3, 3, model);
+    CHECK(report.tv_own > 1e-4);
+    CHECK_FALSE(holds(report, lab::sampler_bound));
+  };
+  // One of its answers has a token alone, and ends at the first power.
+  differs(gpu::power_smc<EndedAreNotRaised>, 2, "unequal_lengths");
+  differs(gpu::power_smc<FreshTokensAlone>, 8, "bimodal");
+  differs(gpu::power_smc<RiseFromTheStart>, 8, "bimodal");
+}
 
 TEST_CASE("a PowerSMC whose weights or threshold are wrong has another law") {
   CHECK(holds(weighed(gpu::power_smc<gpu::PowerSmcRules>), lab::sampler_bound));

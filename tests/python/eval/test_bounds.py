@@ -28,9 +28,9 @@ from tempera.eval.sandbox import Limits, run_python
         (2, lambda n: may_be_evaluated("+".join("xyzw"[:n]))),
         (6, lambda n: _said_number("word " * n + "5", has_words=True) == "5"),
         (0, lambda n: _said_number("word " * n + "5", has_words=False) == "5"),
-        (100, lambda n: len(said("The answer is 1.\n" * n, ANSWER)) == n),
+        (100, lambda n: len(list(said("The answer is 1.\n" * n, ANSWER))) == n),
         (100, lambda n: len(marked("#### 1\n" * n)) == n),
-        (400, lambda n: said("The answer is " + "7" * n, ANSWER) == [("is", "7" * n)]),
+        (400, lambda n: [one[:2] for one in said("The answer is " + "7" * n, ANSWER)] == [("is", "7" * n)]),
         (1000, lambda n: run_python(f"print('a' * {n - 1})", limits=Limits(output=1000)).status == "finished"),
     ],
 )

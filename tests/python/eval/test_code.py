@@ -17,7 +17,7 @@ FUNCTION = Problem(
     "f",
     {"problem": PROMPT},
     "    return 2 * x\n",
-    {"prompt": PROMPT, "entry_point": "f", "test": "def check(f):\n    assert f(2) == 4\n    assert helper(1) == 2\n"},
+    {"prompt": PROMPT, "entry_point": "f", "test": "def check(f):\n    assert f(2) == 4\n    assert helper(1) == 2\n\ncheck(f)\n"},
 )
 
 

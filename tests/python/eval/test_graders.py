@@ -75,6 +75,16 @@ def test_letters(text: str, letter: str | None) -> None:
     assert LetterGrader().extract(text, True, Problem("", {}, "C")) == letter
 
 
+@pytest.mark.parametrize("asked", ["false", "incorrect", "wrong", "NOT true", "impossible, except one"])
+def test_a_letter_that_is_asked_for_as_wrong_may_be_called_so(asked: str) -> None:
+    """An answer to "Which statement is false?" says that it is; it is denied all the same if it is not the answer."""
+    problem = Problem("", {"problem": f"Which statement is {asked}?"}, "C")
+    text = "The answer is C, which is incorrect."
+    assert LetterGrader().extract(text, True, problem) == "C"
+    assert LetterGrader().extract(text, True, Problem("", {"problem": "Which statement is true?"}, "C")) is None
+    assert LetterGrader().extract("The answer is not C.", True, problem) is None
+
+
 @pytest.mark.parametrize("letter", LETTERS)
 def test_a_letter_that_is_a_word_too_needs_more_than_a_word_after_it(letter: str) -> None:
     """A and I begin sentences, and no other letter does."""

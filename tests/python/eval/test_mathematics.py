@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from tempera.eval.graders import hendrycks_rules, prm800k_rules
-from tempera.eval.graders.boxed import last_boxed
+from tempera.eval.graders.boxed import stated_box
 from tempera.eval.graders.limited_worker import Crashed, LimitedWorker, TimedOut
 from tempera.eval.graders.mathematics import MathematicsGrader
 from tempera.eval.problem import Problem
@@ -107,7 +107,7 @@ def test_a_rule_that_does_not_fit_leaves_the_answer_as_it_is() -> None:
     ],
 )
 def test_the_last_balanced_box(text: str, answer: str | None) -> None:
-    assert last_boxed(text) == answer
+    assert stated_box(text)[0] == answer
 
 
 def test_a_question_that_never_ends_is_ended_and_the_next_is_answered() -> None:

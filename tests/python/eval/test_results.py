@@ -66,7 +66,7 @@ def test_every_figure_is_its_sum(case: int, tmp_path: Path) -> None:
     evaluation = SimpleNamespace(plan=plan, folder=tmp_path, grades_file=lambda _, seed: tmp_path / f"{seed}", run_folder=lambda _, seed: seed)
     task = SimpleNamespace(problems=[SimpleNamespace(id=f"p{problem}") for problem in range(problems)], paper_column=column, name="math500")
     found = _result(
-        cast(Evaluation, evaluation), cast(Sampling, SimpleNamespace(figures=figures.get)), cast(Task, task), PPT, "Qwen3-8B", "Qwen3-8B"
+        cast(Evaluation, evaluation), cast(Sampling, SimpleNamespace(figures=figures.get)), cast(Task, task), PPT, "Qwen3-8B", "Qwen3-8B", (1, seeds)
     )
 
     everything = [grade for grades in drawn.values() for grade in grades]
@@ -75,6 +75,9 @@ def test_every_figure_is_its_sum(case: int, tmp_path: Path) -> None:
     assert found.interval == share_interval(right, seeds)
     assert found.by_seed == pytest.approx([sum(grade.correct for grade in drawn[seed]) / problems for seed in range(seeds)])
     assert found.accuracy == pytest.approx(sum(right) / (problems * seeds))
+    shares = {"pass@1": sum(right) / (problems * seeds), "avg@1": sum(right) / (problems * seeds)}
+    shares |= {f"pass@{seeds}": sum(map(bool, right)) / problems, f"avg@{seeds}": sum(right) / (problems * seeds)}
+    assert found.at_k == pytest.approx(shares)
     if any(grade.vote_correct is None for grade in everything):
         assert found.vote_by_seed == ()
     else:

@@ -117,6 +117,48 @@ def test_the_report_has_the_figures_of_the_grades(evaluated: Path) -> None:
     assert len(ppt["confidences"]) == 8 and all(value < 0 for value in ppt["confidences"])
 
 
+def test_pass_and_avg_at_k_are_in_every_result(evaluated: Path, worked_sum: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    names = ("report.html", "results.csv", "results.tex", "results.json")
+    before = {name: (evaluated / name).read_bytes() for name in names}
+    answers, other = tmp_path / "one.jsonl", tmp_path / "one"
+    answers.write_text('{"id": "held_out-1", "answer": "=1"}\n')
+    data = ["--task", "own", "--data", str(worked_sum / "held_out.jsonl"), "--grader", "worked-sum", "--limit", "1"]
+    assert main(["run", *data, "--answers", str(answers), "--out", str(other)]) == 0
+    # Of several evaluations none is written where k is too large for one.
+    for folders, k, there in (([evaluated], 3, 2), ([evaluated, other], 2, 1)):
+        assert main(["report", *map(str, folders), "--k", f"1,{k}", *(["--out", str(tmp_path / "both")] if len(folders) > 1 else [])]) == 2
+        said = f"tempera eval: pass@{k}: takes {k} answers to each problem, and there {'are 2' if there == 2 else 'is 1'}; give k from 1 to {there}, or run with more --seeds\n"
+        assert capsys.readouterr().err == said
+    for wrong in ("0", "x", "1,,2", "-1", "1.5"):
+        assert main(["report", str(evaluated), "--k", wrong]) == 2
+        assert "is not a whole number above 0" in capsys.readouterr().err
+    assert {name: (evaluated / name).read_bytes() for name in names} == before
+    try:
+        assert main(["report", str(evaluated), "--k", "1,2"]) == 0
+        said = capsys.readouterr().out
+        rows = table(evaluated / "results.csv")
+        document = json.loads((evaluated / "results.json").read_text())
+        page, latex = ((evaluated / name).read_text() for name in ("report.html", "results.tex"))
+        solved = set()
+        for result, (label, row) in zip(document["samplers"], rows.items(), strict=True):
+            name = result["settings"]["label"]
+            grades = [{grade["id"]: grade["correct"] for grade in lines(evaluated / f"grades/{name}/seed-{seed}.jsonl")} for seed in (1, 2)]
+            either = sum(any(of_seed[one] for of_seed in grades) for one in grades[0]) / 4
+            mean = sum(of_seed[one] for of_seed in grades for one in of_seed) / 8
+            assert result["at_k"] == {"pass@1": mean, "avg@1": mean, "pass@2": either, "avg@2": mean}
+            cells = [f"{100 * mean:.1f}", f"{100 * either:.1f}", f"{100 * mean:.1f}"]
+            assert [row["avg@1"], row["pass@2"], row["avg@2"]] == cells and row["pass@1"] == f"{100 * mean:.1f}"
+            assert next(line for line in said.splitlines() if line.startswith(label)).split()[-3:] == cells
+            assert "<td>" + "</td><td>".join(cells) + "</td></tr>" in page and " & " + " & ".join(cells) + " \\\\" in latex
+            solved.add(either != mean)
+        assert solved == {True, False}
+        assert "avg@1   pass@2    avg@2" in said and "<th>avg@1 %</th><th>pass@2 %</th><th>avg@2 %</th>" in page
+        assert "all choices of k of the 2 answers" in page and "& decode tokens & avg@1 & pass@2 & avg@2 \\\\" in latex
+    finally:
+        assert main(["report", str(evaluated)]) == 0
+    assert {name: (evaluated / name).read_bytes() for name in names} == before
+
+
 def test_the_page_is_whole_and_loads_nothing(evaluated: Path) -> None:
     page = Page()
     page.feed((evaluated / "report.html").read_text())
@@ -477,6 +519,9 @@ WRONG = [
     (["run", "--task", "own"], "the following arguments are required"),
     (["run", "--task", "gms8k", "--data", "x", "--model", "m", "--out", "{out}"], "did you mean gsm8k?"),
     (["run", "--task", "own", "--data", "{data}", "--out", "{out}"], "--model: is missing"),
+    (["run", "--task", "mbpp", "--data", "{data}", "--model", "{model}", "--horizon", "28", "--out", "{out}"], 'held_out.jsonl, line 1: the field "task_id" is missing'),
+    (["run", "--task", "mmlu", "--data", "{data}", "--model", "{model}", "--horizon", "28", "--out", "{out}"], 'held_out.jsonl, line 1: the field "question" is missing'),
+    (["run", "--task", "arc", "--data", "{data}", "--model", "{model}", "--horizon", "28", "--out", "{out}"], 'held_out.jsonl, line 1: the field "question" is missing'),
     (["run", "--task", "own", "--data", "{data}", "--model", "m", "--samplers", "ptt", "--out", "{out}"], 'no sampler "ptt"'),
     (["run", "--task", "own", "--data", "{data}", "--model", "{model}", "--preset", "qwen", "--out", "{out}"], 'no preset "qwen"'),
     (["run", "--task", "own", "--data", "{data}", "--model", "Qwen3.5-9B", "--preset", "qwen3/gpqa", "--out", "{out}"], "and the model is Qwen3.5-9B; give --preset qwen3.5/gpqa"),

@@ -8,9 +8,10 @@ from fractions import Fraction
 
 import pytest
 
+from tempera.errors import BadInput
 from tempera.eval.answers import likeliest, vote
 from tempera.eval.sampling import Drawn
-from tempera.eval.statistics import deviation, mean, paired, share_interval, sign_flip_p, wilson
+from tempera.eval.statistics import avg_at_k, deviation, mean, paired, pass_at_k, share_interval, sign_flip_p, wilson
 
 
 def by_hand(differences: list[int]) -> float:
@@ -82,6 +83,33 @@ def test_an_interval_that_takes_every_answer_for_independent_would_be_caught() -
         interval = wilson(sum(right) / 180, 180)
         covered += interval.low <= 0.6 <= interval.high
     assert covered / 2000 < 0.928
+
+
+def test_pass_and_avg_at_k_are_means_over_all_choices_of_k_answers() -> None:
+    """Every way in which up to three problems have up to five answers right, and every k: all choices counted one by one."""
+    for problems, answers in itertools.product(range(1, 4), range(1, 6)):
+        for right in itertools.product(range(answers + 1), repeat=problems):
+            drawn = [[number < count for number in range(answers)] for count in right]
+            for k in range(1, answers + 1):
+                choices = list(itertools.combinations(range(answers), k))
+                taken = [[of_problem[number] for number in choice] for of_problem in drawn for choice in choices]
+                assert pass_at_k(right, answers, k) == Fraction(sum(map(any, taken)), len(taken)), (right, answers, k)
+                assert avg_at_k(right, answers, k) == sum(Fraction(sum(one), k) for one in taken) / len(taken), (right, answers, k)
+            assert pass_at_k(right, answers, 1) == avg_at_k(right, answers, 1) == Fraction(sum(right), problems * answers)
+
+
+def test_many_answers_give_an_exact_share() -> None:
+    # 1 - (999/1000 * 998/999 * ... * 900/901) = 1 - 900/1000; floats of the two binomials are infinite.
+    assert pass_at_k([1], 1000, 100) == Fraction(1, 10)
+    assert pass_at_k([500, 0], 1100, 601) == Fraction(1, 2)
+
+
+@pytest.mark.parametrize("k", [-1, 0, 4])
+def test_k_is_at_most_the_answers(k: int) -> None:
+    for of_k in (pass_at_k, avg_at_k):
+        with pytest.raises(BadInput) as refused:
+            of_k([1, 2], 3, k)
+        assert str(refused.value) == f"pass@{k}: takes {k} answers to each problem, and there are 3; give k from 1 to 3, or run with more --seeds"
 
 
 def test_differences_are_taken_by_problem() -> None:

@@ -121,7 +121,8 @@ def test_humaneval_is_read_packed(tmp_path: Path) -> None:
     ]
     path = tmp_path / "h.jsonl.gz"
     path.write_bytes(gzip.compress("".join(json.dumps(line) + "\n" for line in lines).encode()))
-    assert len(read_task("humaneval", [path]).problems) == 164
+    problems = read_task("humaneval", [path]).problems
+    assert len(problems) == 164 and problems[3].details["test"] == "def check(f): pass\n\ncheck(f)\n"
 
 
 def test_options_are_shuffled_by_the_id_alone(tmp_path: Path) -> None:
@@ -144,6 +145,14 @@ def test_a_subset_of_livecodebench_is_named(tmp_path: Path) -> None:
     task = read_task("livecodebench", [path], "167")
     assert task.title == "LiveCodeBench (167)"
     assert [test["output"] for test in task.problems[0].details["tests"]()] == ["2\n", "4\n"]
+    assert task.paper_column == "LCB v5"
+    # Version 6 is not in the paper.
+    for subset, files in (("175", "test6.jsonl alone"), ("1055", "test.jsonl to test6.jsonl")):
+        of_6 = write_records(tmp_path / "test6.jsonl", [contest(n) for n in range(int(subset))])
+        task = read_task("livecodebench", [of_6], subset)
+        assert (task.title, task.paper_column) == (f"LiveCodeBench ({subset})", "")
+        with pytest.raises(BadInput, match=f"167 problems; the subset {subset} has as many as its name says; give {files}"):
+            read_task("livecodebench", [path], subset)
     window = write_records(tmp_path / "w.jsonl", [contest(1, "2024-07-31"), contest(2, "2024-08-01"), contest(3, "2025-02-01")])
     # Both days count, as in the benchmark's own --start_date and --end_date.
     task = read_task("livecodebench", [window], "2024-08-01..2025-02-01")
@@ -232,7 +241,7 @@ def wrong_files(folder: Path) -> list[tuple[str, list[Path], str, str]]:
     add("aime24", "degrees", [*aime[:7], {"problem": "?", "answer": "33^\\circ x"}], r'line 8: the field "answer" is not an integer from 0 to 999')
     add("aime", "one-year", aime, r"AIME 24&25 is two files")
     add("humaneval", "entry", [{"task_id": "1", "prompt": "def g(): ", "entry_point": "f"}], r'line 1: the field "prompt" does not define "f"')
-    add("livecodebench", "v5", [contest(1)], r'"v5" is used for several', "v5")
+    add("livecodebench", "v5", [contest(1)], r'give 880 .*, 167 .*, 1055 .*, 175 .* or FIRST..LAST, days of contests: "v5" and "v6" are used for several', "v5")
     add("livecodebench", "count", [contest(1)], r"1 problems; the subset 880", "880")
     add("livecodebench", "day", [contest(1, contest_date="soon")], r'line 1: the field "contest_date" is not a date', "167")
     add("livecodebench", "no-day", [contest(1)], r'"2024-13-01..2024-12-01" holds no date', "2024-13-01..2024-12-01")
@@ -270,6 +279,9 @@ def test_a_wrong_file_says_what_one_looks_like(tmp_path: Path) -> None:
         "humaneval": '"task_id", "prompt", "entry_point", "canonical_solution" and "test"',
         "gpqa": '"Record ID", "Question", "Correct Answer" and "Incorrect Answer 1"',
         "livecodebench": '"question_id", "question_content", "contest_date", "starter_code", "metadata", "public_test_cases"',
+        "mbpp": '"text" and "test_setup_code" or "prompt" and "test_imports"',
+        "mmlu": '"question", "choices" or "A" to "D", and "answer"',
+        "arc": '"question" and "choices" with "text" and "label"',
         "own": '"prompt", "answer" and, if you like, "id"',
     }
     assert set(forms) == set(TASKS) - {"aime"}

@@ -1,6 +1,7 @@
 """`tempera certify-run`: the bound of lag couplings beside exact total variations of the same program."""
 import json
 import math
+import re
 import subprocess
 from fractions import Fraction
 
@@ -145,6 +146,34 @@ def test_until_tv_says_from_which_round_on_the_distance_is_small(name, horizon, 
     assert exact_distances(file, horizon, powers, rounds)[rounds] <= 0.1
     told = command(*flags, "--until-tv", "0.1", "--confidence", "0.9")
     assert f"reached: TV at most 0.1 from {rounds} rounds on, at a confidence of 0.9" in told
+
+
+def test_python_has_the_numbers_of_the_command():
+    import tempera
+    from tempera import coupling
+
+    model = tempera.Model.open(str(WORKED_SUM))
+    told = []
+    found = coupling.certify_run(model, PROMPT, powers=[1, 1.6, 2.5, 4], horizon=28, rounds=60, pairs=4, seed=2,
+                                 progress=lambda *of: told.append(of))  # fmt: skip
+    said = json.loads(command("certify-run", PROMPT, "--model", WORKED_SUM, "--powers", "1,1.6,2.5,4", "--horizon", 28, "--rounds", 60, "--pairs", 4,
+                              "--seed", 2, "--json"))  # fmt: skip
+    assert told[-1] == (4, 4) and len(told) == 4
+    assert list(found.meetings) == said["meetings"] and found.decode_tokens == said["decode_tokens"]
+    assert vars(found.tv_at_most) == said["tv_at_most"] and vars(found.log_p0) == said["log_p0"] and vars(found.length) == said["length"]
+    assert [vars(one) for one in found.by_round] == said["tv_at_most_by_round"] and found.rounds_for_005 == said["rounds_for_0.05"]
+    short = {"powers": [1, 2], "horizon": 4, "block": 4}
+    asked = coupling.certify_run(model, PROMPT, **short, until_tv=0.5, confidence_level=0.9, seed=7, rounds=4)
+    assert asked.reached is not None and len(asked.meetings) == 9  # 1 - 0.1^(1/9) = 0.226
+    for wrong, words in (({"pairs": 1}, "pairs: 1 is not a whole number from 2"), ({"until_tv": 1}, "until_tv: 1 is not between 0 and 1"),
+                         ({"confidence_level": 0.9}, "confidence_level: has no effect without until_tv"),
+                         ({"until_tv": 0.05, "pairs": 50}, "pairs: 50 cannot show what until_tv asks; give at least 119"),
+                         ({"stop": "a"}, "stop: has no effect here"), ({"sampler": "standard"}, "sampler: only ppt can be coupled")):  # fmt: skip
+        settings = {**short, **wrong} if "sampler" not in wrong else {"horizon": 2, **wrong}
+        with pytest.raises(tempera.BadInput, match=re.escape(words)):
+            coupling.certify_run(model, PROMPT, **settings)
+    with pytest.raises(TypeError, match="no argument 'samples'"):
+        coupling.certify_run(model, PROMPT, samples=2)
 
 
 def test_a_limit_on_tokens_ends_without_a_number():

@@ -39,7 +39,7 @@ def test_the_child_can_reach_nothing(tmp_path):
     secret = tmp_path / "secret"
     secret.write_text("secret")
     source = HELD.format(folder=str(ENGINE.parent), file=str(secret))
-    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, cwd=tmp_path, timeout=300)
+    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, cwd=tmp_path, timeout=600)
     assert done.stdout.split() == ["read", "write", "connect", "fork", "run", "kill", "folder", "sleep", "thread", "limit", "memory", "filter",
                                    "environment"], done.stderr
     assert not (tmp_path / "x").exists()

@@ -24,5 +24,5 @@ print("done")
 
 
 def test_a_program_is_judged_after_coroutines_were_awaited():
-    done = subprocess.run([sys.executable, "-c", AWAITED], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([sys.executable, "-c", AWAITED], capture_output=True, text=True, timeout=600)
     assert (done.returncode, done.stdout, done.stderr) == (0, "done\n", "")

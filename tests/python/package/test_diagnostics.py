@@ -168,14 +168,19 @@ def test_a_run_gives_the_figures_of_its_events(tmp_path, ladder):
     run = tempera.RunFolder(tmp_path / "run")
     rows = run.diagnostics()
     rungs = len(run.config["powers"])
-    assert [(row.rung, row.quantity) for row in rows] == [(k + 1, name) for name in ("log_p0", "length") for k in range(rungs)]
+    assert [(row.rung, row.quantity) for row in rows] == [(k + 1, name) for name in ("log_p0", "length", "answer") for k in range(rungs)]
     events = run.events("round")
+    lines_of = [[line for line, (stage, of, number) in enumerate(zip(events["stage"], events["sample"], events["round"]))
+                 if stage == max(events["stage"]) and of == sample and number > 0] for sample in range(3)]  # fmt: skip
+    held = [(events["log_p0"][line][-1], events["lengths"][line][-1]) for lines in lines_of for line in lines]
+    commonest = max(held, key=lambda record: (held.count(record), *record))
+
+    def value(quantity, line, rung):
+        record = events["log_p0"][line][rung], events["lengths"][line][rung]
+        return {"log_p0": record[0], "length": record[1], "answer": float(record == commonest)}[quantity]
+
     for row in rows:
-        chains = [
-            [values[row.rung - 1] for values, stage, of, number in zip(events["log_p0" if row.quantity == "log_p0" else "lengths"], events["stage"], events["sample"], events["round"])
-             if stage == max(events["stage"]) and of == sample and number > 0]
-            for sample in range(3)
-        ]  # fmt: skip
+        chains = [[value(row.quantity, line, row.rung - 1) for line in lines] for lines in lines_of]
         assert (row.chains, row.draws) == (3, 9) == (len(chains), len(chains[0]))
         assert row.mean == pytest.approx(statistics.fmean(x for chain in chains for x in chain), rel=1e-12)
         assert row.ess_bulk == diagnostics.ess(chains) and row.r_hat == diagnostics.r_hat(chains)
@@ -193,14 +198,15 @@ def test_the_command_gives_the_same_figures(tmp_path):
     with open(tmp_path / "tables/diagnostics.csv", newline="") as file:
         lines = {(line["prompt"], int(line["rung"]), line["quantity"]): line for line in csv.DictReader(file)}
     printed = {(row["id"], row["rung"], quantity): {**row, **row[quantity]}
-               for row in json.loads(said)["diagnostics"] for quantity in ("log_p0", "length")}  # fmt: skip
+               for row in json.loads(said)["diagnostics"] for quantity in ("log_p0", "length", "answer")}  # fmt: skip
     rows = tempera.RunFolder(tmp_path / "run").diagnostics()
-    assert len(rows) == len(lines) == len(printed) == 12 and {row.draws for row in rows} == {30}
+    assert len(rows) == len(lines) == len(printed) == 18 and {row.draws for row in rows} == {30}
     for row in rows:
         for found in (lines[row.id, row.rung, row.quantity], printed[row.id, row.rung, row.quantity]):
             assert (int(found["chains"]), int(found["draws"])) == (row.chains, row.draws)
             for name in ("mean", "sd", "mcse", "ess_bulk", "ess_tail", "r_hat"):
-                assert float(found[name]) == pytest.approx(getattr(row, name), rel=1e-9), (row, name)
+                value = getattr(row, name)
+                assert found[name] in (None, "") if value is None else float(found[name]) == pytest.approx(value, rel=1e-9), (row, name)
     # The table has the worse of the two prompts for each rung.
     table = command("sample", "--resume", tmp_path / "run", "--summary")
     for rung in (1, 2, 3):
@@ -211,6 +217,9 @@ def test_the_command_gives_the_same_figures(tmp_path):
             worst = (min(c.ess_bulk for c in chains), min(c.ess_tail for c in chains), max(c.r_hat for c in chains), max(c.mcse for c in chains))
             for figure, value, digits in zip(shown[place:], worst, (4, 4, 4, 3)):
                 assert float(figure) == pytest.approx(value, rel=0.51 * 10 ** (1 - digits)), (rung, quantity)
+        shown = next(line for line in table.split("commonest answer: share", 1)[1].splitlines() if line.split()[:1] == [str(rung)]).split()
+        shares = [row.mean for row in of_rung if row.quantity == "answer"]
+        assert float(shown[1]) == pytest.approx(sum(shares) / 2, rel=0.51e-3)
     assert "the worst of 2 prompts" in table
 
 

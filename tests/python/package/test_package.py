@@ -5,13 +5,14 @@ import inspect
 import json
 import os
 import signal
+import subprocess
 import sys
 import threading
 import types
 
 import numpy as np
 import pytest
-from conftest import FLAGS, PPT, PROMPT, TEMPERA, WORKED_SUM, a_program, command
+from conftest import FLAGS, PPT, PROMPT, TEMPERA, TREE, WORKED_SUM, a_program, command
 
 import tempera
 import tempera.session
@@ -59,6 +60,8 @@ def test_layout_changes_no_bit(model):
 OPTIONS = [
     ({"sampler": "power-smc", "powers": [4], "particles": 5, "horizon": 28, "block": 4},
      ["--sampler", "power-smc", "--powers", "4", "--particles", "5", "--horizon", "28", "--block", "4"]),
+    ({"sampler": "ramped-smc", "powers": [1, 2, 4], "particles": 2, "horizon": 28, "block": 4},
+     ["--sampler", "ramped-smc", "--powers", "1,2,4", "--particles", "2", "--horizon", "28", "--block", "4"]),
     ({"temperature": 0.25, "horizon": 28}, ["--sampler", "low-temperature", "--powers", "4", "--horizon", "28"]),
     ({"sampler": "best-of-n", "particles": 3, "horizon": 28}, ["--sampler", "best-of-n", "--particles", "3", "--horizon", "28"]),
     ({"powers": [1, 2, 4], "horizon": 12, "block": 6, "rounds": [1, 2], "local_moves": [2, 1], "sweeps": [1, 2],
@@ -346,6 +349,17 @@ def test_other_errors(model, tmp_path):
     for device in ("tpu", "cuda:", "cuda:-1", "cuda1"):
         with pytest.raises(tempera.BadInput, match=f"device: '{device}' is not known"):
             tempera.Model.open(WORKED_SUM, device=device)
+
+
+@pytest.mark.parametrize("asked", ["__version__", "exact", "law", "Model.open('.')", "set_threads(1)"])
+def test_a_source_tree_in_the_way_of_the_package_is_named(asked):
+    folder = TREE / "python"
+    done = subprocess.run([sys.executable, "-c", f"import tempera; tempera.{asked}"], capture_output=True, text=True,
+                          env={**os.environ, "PYTHONPATH": str(folder)})  # fmt: skip
+    assert done.returncode == 1
+    said = done.stderr.splitlines()[-1]
+    assert said.startswith(f"ImportError: tempera: the package in {folder} has no compiled half _")
+    assert said.endswith(f"; run pip install . in its source tree, and leave {folder} out of PYTHONPATH")
 
 
 @pytest.mark.parametrize("device", ["cuda", "cuda:1"])

@@ -79,10 +79,11 @@ def test_exact_rejection_and_the_ladder_give_log_z(tmp_path, name, horizon, powe
     assert abs(rows[-1].thermodynamic - aim) < 0.2
 
 
-@pytest.mark.parametrize("block", [1, 3])
+@pytest.mark.parametrize(("sampler", "block"), [("power-smc", 1), ("power-smc", 3), ("ramped-smc", 1)])
 @pytest.mark.parametrize(("name", "horizon", "power"), [("bimodal", 3, 4), ("unequal_lengths", 3, 2), ("late_payoff", 3, 3)])
-def test_particles_give_log_z(tmp_path, name, horizon, power, block):
-    command("sample", "", "--model", TREE / f"toy_models/{name}.json", "--sampler", "power-smc", "--particles", 4, "--powers", power, "--block", block,
+def test_particles_give_log_z(tmp_path, name, horizon, power, sampler, block):
+    powers = power if sampler == "power-smc" else f"1.5,{power}"
+    command("sample", "", "--model", TREE / f"toy_models/{name}.json", "--sampler", sampler, "--particles", 4, "--powers", powers, "--block", block,
             "--horizon", horizon, "--samples", 400, "--seed", 2, "--out", tmp_path / "run")  # fmt: skip
     (row,) = tempera.RunFolder(tmp_path / "run").log_partition(confidence=0.999)
     assert (row.method, row.power, row.id) == ("particles", power, None)

@@ -12,7 +12,9 @@ import tempera
 
 def arguments(function):
     """The names of the arguments that nanobind prints of a function, the object itself left out."""
-    signature = getattr(function, "__nb_signature__")[0][0]
+    signature, inner = getattr(function, "__nb_signature__")[0][0], 1
+    while inner:  # the types within types have names too
+        signature, inner = re.subn(r"\[[^][]*\]", "", signature)
     names = re.findall(r"(?:\(|, )(\w+)(?=[:,)=])", signature.partition(" -> ")[0])
     return [name for name in names if name != "self"]
 

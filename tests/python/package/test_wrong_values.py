@@ -238,6 +238,8 @@ KINDS = {
                      "permutations", "kept", "proposals", "moves", "samples", "block", "particles", "most_tokens", "max_tokens", "output_rung", "prefetch",
                      "pilots"), whole),
     **dict.fromkeys(("rounds", "local_moves", "sweeps"), either(whole, listed(whole))),
+    **dict.fromkeys(("repetition_penalty", "frequency_penalty", "presence_penalty", "min_p", "top_p"), real),
+    "min_tokens": whole, "top_k": lambda value: whole(value) or isinstance(value, (int, np.integer)) and value == -1, "ignore_eos": truth,
     **dict.fromkeys(("power", "within", "number", "probability"), rational),
     **dict.fromkeys(("powers", "restart", "weights", "probabilities"), listed(rational)),
     **dict.fromkeys(("first", "last", "log_z", "temperature", "confidence", "gpus", "cpus", "log_p0"), real),

@@ -23,7 +23,8 @@ def audited(response, tmp_path, *flags):
 
 
 @pytest.mark.parametrize("sampler", [PPT, {"powers": [1, 3], "early_rejection": True, "rounds": 2}, {"sampler": "exact-rejection", "powers": [3]},
-                                     {"sampler": "power-smc", "powers": [4]}, {"sampler": "standard"}])  # fmt: skip
+                                     {"sampler": "power-smc", "powers": [4]}, {"sampler": "standard"},
+                                     {"sampler": "ramped-smc", "powers": [1, 2, 4], "block": 2, "particles": 2}])  # fmt: skip
 def test_a_response_is_audited_from_what_it_holds(server, tmp_path, sampler):
     status, answer = server.ask("/v1/completions", {**BODY, "n": 2, "tempera": {**sampler, "audit": True}})
     assert status == 200

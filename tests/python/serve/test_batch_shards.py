@@ -10,7 +10,7 @@ import pytest
 from conftest import MODEL, PATIENCE, TEMPERA, Server, wait_until
 from test_batches import LONG, content, line, start, wait
 
-LINES = LONG + [line(50, n=3), line(51, top_p=0.5)]
+LINES = LONG + [line(50, n=3), line(51, top_p=1.5)]
 
 
 def server_of(folder, shard, *options):

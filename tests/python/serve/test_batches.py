@@ -88,7 +88,7 @@ def test_a_line_that_is_not_drawn_exactly_fails_for_good(folder):
 
 
 def test_a_line_has_the_answer_of_the_same_request(kept):
-    lines = [line(i, seed=i, n=1 + i % 2) for i in range(12)] + [line(99, top_p=0.5)]
+    lines = [line(i, seed=i, n=1 + i % 2) for i in range(12)] + [line(99, top_p=1.5)]
     batch = wait(kept, start(kept, lines))
     assert batch["status"] == "completed" and batch["metadata"] == {"by": "test"}
     assert batch["request_counts"] == {"total": 13, "completed": 12, "failed": 1}
@@ -138,7 +138,7 @@ def test_an_input_that_is_none_fails_as_a_whole(kept, lines, words):
 
 
 def test_the_numbers_of_answers_are_those_of_the_file(kept):
-    batch = wait(kept, start(kept, ["", line(1, seed=1), " \t", "", line(2, seed=2, top_p=0.5)]))
+    batch = wait(kept, start(kept, ["", line(1, seed=1), " \t", "", line(2, seed=2, top_p=1.5)]))
     answers = [json.loads(content(kept, batch[key])) for key in ("output_file_id", "error_file_id")]
     assert [each["id"].rsplit("-", 1)[1] for each in answers] == ["2", "5"]
     assert answers[0]["response"]["body"]["id"].endswith("-2")

@@ -48,9 +48,11 @@ def test_a_request_overrides_the_default(defaulting, server):
 
 
 def test_a_model_may_name_its_sampler(defaulting, server):
-    for running in (defaulting, server):
-        plain = text(running, "worked_sum:standard", max_tokens=28, temperature=0.5)
-        assert plain.choices == text(server, max_tokens=28, temperature=0.5).choices
+    plain = text(server, "worked_sum:standard", max_tokens=28, temperature=0.5)
+    assert plain.choices == text(server, max_tokens=28, temperature=0.5).choices
+    blocks = {"sampler": "low-temperature", "powers": [2], "block": 4}
+    tempered = text(defaulting, "worked_sum:standard", temperature=0.5)
+    assert tempered.choices == text(server, max_tokens=28, extra_body={"tempera": blocks}).choices
     seeded = text(defaulting, "worked_sum:standard", max_tokens=28, extra_body={"tempera": {"seed": 3}})
     # Standard takes the block of the server's settings, and the addresses of its draws depend on it.
     same = text(server, max_tokens=28, extra_body={"tempera": {"sampler": "standard", "block": 4}})
@@ -63,6 +65,78 @@ def test_a_model_may_name_its_sampler(defaulting, server):
     # A request's own keys are added.
     given = text(server, "worked_sum:ppt", max_tokens=28, extra_body={"tempera": SETTINGS})
     assert given.choices == text(server, max_tokens=28, extra_body={"tempera": SETTINGS}).choices
+
+
+def test_a_temperature_leaves_the_servers_settings():
+    running = Server("--default-sampler", "standard", "--horizon", "6", "--block", "2")
+    try:
+        settings = [text(running, **fields).tempera for fields in ({}, {"temperature": 1}, {"temperature": 0.5}, {"temperature": 0})]
+        assert [(found["horizon"], found["block"]) for found in settings] == [(6, 2)] * 4
+        assert [found["powers"] for found in settings] == [[1], [1], [2], [2**20]]
+        answers = {text(running, **fields).choices[0].text for fields in ({}, {"temperature": 1})}
+        assert len(answers) == 1
+        assert text(running, max_tokens=3, temperature=0.5).tempera["horizon"] == 3
+    finally:
+        running.stop()
+
+
+@pytest.fixture(scope="module")
+def cutting():
+    running = Server("--temperature", "0.7", "--top-p", "0.9", "--top-k", "5", "--min-p", "0.01", "--frequency-penalty", "0.5", "--powers", "1,2,4")
+    yield running
+    running.stop()
+
+
+RULES = {"temperature": 0.7, "top_p": 0.9, "top_k": 5, "min_p": 0.01, "frequency_penalty": 0.5}
+
+
+def test_a_plain_request_begins_with_the_servers_rules_of_tokens(cutting, server):
+    bodies = [{"prompt": PROMPT, "max_tokens": 28, "n": 8, "seed": seed} for seed in range(4)]
+    ask = lambda where, **fields: [[choice["text"] for choice in where.ask("/v1/completions", {**body, **fields})[1]["choices"]] for body in bodies]
+    cut = ask(cutting)
+    assert cut == ask(server, **RULES) != ask(server)
+    # Each field of a request takes the place of the server's, also by the value that changes nothing.
+    neutral = {"temperature": 1, "top_p": 1, "top_k": -1, "min_p": 0, "frequency_penalty": 0}
+    for name, value in neutral.items():
+        assert ask(cutting, **{name: value}) == ask(server, **{**RULES, name: value}), name
+    assert ask(cutting, **neutral) == ask(server)
+    assert ask(cutting, temperature=0) == ask(server, **{**RULES, "temperature": 0})
+    # A request that says "tempera" without a sampler, beside a temperature, is tokenwise too.
+    assert ask(cutting, temperature=0.7, tempera={"log_z": True}) == cut
+    assert cutting.ask("/v1/completions", bodies[0])[1]["tempera"]["top_p"] == 0.9
+
+
+def test_whole_answers_have_no_rules_of_tokens(cutting, server):
+    for model, tempera in (("worked_sum:ppt", {"block": 4}), ("worked_sum", SETTINGS), ("worked_sum", {"sampler": "standard"}), ("worked_sum", {"seed": 3})):
+        ask = lambda where, extra: where.ask("/v1/completions", {"model": model, "prompt": PROMPT, "max_tokens": 28, "seed": 3, "tempera": {**tempera, **extra}})[1]["choices"]
+        assert ask(cutting, {}) == ask(server, {"powers": [1, 2, 4]} if model.endswith(":ppt") else {}), model
+    # A name takes what its sampler takes.
+    named = cutting.ask("/v1/completions", {"model": "worked_sum:standard", "prompt": PROMPT, "max_tokens": 28, "seed": 3})[1]
+    assert named["tempera"]["powers"] == [1] and named["tempera"]["top_k"] == 5
+    assert named["choices"] == server.ask("/v1/completions", {"prompt": PROMPT, "max_tokens": 28, "seed": 3, **RULES, "temperature": 1,
+                                                              "tempera": {"sampler": "standard"}})[1]["choices"]
+
+
+def test_rules_of_tokens_are_part_of_the_fingerprint(cutting, server):
+    names = set()
+    for options in (["--top-p", "0.9"], ["--top-p", "0.8"], ["--temperature", "0.7"], ["--powers", "1,2"]):
+        running = Server(*options)
+        names.add(text(running, max_tokens=1).system_fingerprint)
+        running.stop()
+    plain = text(server, max_tokens=1).system_fingerprint
+    assert len(names) == 4 and all(name.startswith(plain + "-") for name in names)
+
+
+def test_a_response_repeats_the_servers_rules(tmp_path):
+    from conftest import write_chat_model
+    write_chat_model(tmp_path / "chat")
+    running = Server("--temperature", "0.7", "--top-p", "0.9", model=str(tmp_path / "chat"))
+    try:
+        for given, found in (({}, (0.7, 0.9)), ({"temperature": 0.5}, (0.5, 0.9)), ({"top_p": 1}, (0.7, 1))):
+            answer = running.ask("/v1/responses", {"input": "Hi", "max_output_tokens": 4, **given})[1]
+            assert (answer["temperature"], answer["top_p"]) == found
+    finally:
+        running.stop()
 
 
 def test_models_lists_the_names(server):
@@ -91,6 +165,10 @@ def test_an_unknown_sampler_is_another_model(defaulting):
     (["--default-sampler", "pptt"], ["--default-sampler", "did you mean", "ppt"]),
     (["--default-sampler", "standard", "--rounds", "3"], ["--rounds", "has no effect on the sampler standard"]),
     (["--default-sampler", "ppt", "--powers", "2,1"], ["powers"]),
+    (["--default-sampler", "ppt", "--top-p", "0.9"], ["--top-p", "changes the law of each token", "ppt"]),
+    (["--default-sampler", "standard", "--temperature", "0.9"], ["--temperature", "standard"]),
+    (["--default-sampler", "low-temperature", "--temperature", "0.9", "--powers", "2"], ["--temperature", "says the same as --powers"]),
+    (["--top-p", "1.5"], ["--top-p", "at most 1"]), (["--temperature", "0"], ["--temperature"]), (["--min-tokens", "3"], ["--min-tokens"]),
     (["--powers", "1,2", "--horizon", "40000"], ["--horizon", "32768"]),
     (["--model-name", "mine:ppt"], ["--model-name", "ends as if it named a sampler"])])
 def test_settings_that_make_no_sampler_are_refused_at_once(flags, words):

@@ -6,6 +6,7 @@ import pytest
 
 from conftest import PATIENCE, Server
 from test_batches import line, start, wait
+from test_stored_runs import draw
 
 KEY = "sesame-1"
 PUBLIC = {"/", "/health", "/openapi.json"}
@@ -21,7 +22,7 @@ FORMS = {"HTTP/1.1": ("1.1", ""), "HTTP/1.1, to be closed": ("1.1", "Connection:
 def locked(tmp_path_factory):
     folder = tmp_path_factory.mktemp("doors")
     (folder / "key").write_text(KEY + "\n")
-    running = Server("--batch-folder", str(folder / "kept"), "--api-key-file", str(folder / "key"))
+    running = Server("--batch-folder", str(folder / "kept"), "--runs", str(folder), "--api-key-file", str(folder / "key"))
     yield running
     running.stop()
 
@@ -47,7 +48,8 @@ def doors(locked):
 def asked(server, method, path, credential, form):
     version, fields = FORMS[form]
     authorization = "" if credential is None else f"Authorization: {credential}\r\n"
-    head = f"{method} {path.replace('{id}', 'file-1').replace('{model}', 'worked_sum')} HTTP/{version}\r\nHost: localhost\r\n{fields}{authorization}\r\n"
+    here = path.format(id="file-1", model="worked_sum", run="one", prompt=0, sample=0)
+    head = f"{method} {here} HTTP/{version}\r\nHost: localhost\r\n{fields}{authorization}\r\n"
     with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as connection:
         connection.sendall(head.encode())
         connection.shutdown(socket.SHUT_WR)  # the server closes when it has answered
@@ -90,7 +92,9 @@ def test_the_key_opens_every_path(locked, doors):
 
 def test_each_path_takes_the_methods_that_it_describes(tmp_path):
     """Reading is done, HEAD as GET; all other methods are refused with a list of those there are."""
-    running = Server("--batch-folder", str(tmp_path / "kept"))
+    (tmp_path / "runs").mkdir()
+    draw(tmp_path / "runs/one", "4+7?", "--powers", "2")
+    running = Server("--batch-folder", str(tmp_path / "kept"), "--runs", str(tmp_path / "runs"))
 
     def ask(method, path):
         connection = running.connection()
@@ -107,7 +111,8 @@ def test_each_path_takes_the_methods_that_it_describes(tmp_path):
         for path, operations in running.ask("/openapi.json")[1]["paths"].items():
             taken = {method.upper() for method in operations if method != "parameters"}
             taken |= {"HEAD"} if "GET" in taken else set()
-            here = path.replace("{model}", "worked_sum").replace("{id}", next((name for begin, name in named.items() if path.startswith(begin)), ""))
+            id_ = next((name for begin, name in named.items() if path.startswith(begin)), "")
+            here = path.format(model="worked_sum", id=id_, run="one", prompt=0, sample=0)
             for method in ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"):
                 if method in taken and method not in ("GET", "HEAD"):
                     continue

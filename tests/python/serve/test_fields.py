@@ -52,6 +52,8 @@ DEFAULTS = json.loads((pathlib.Path(__file__).parent / "fields_of_other_servers.
 MISPLACED = [
     ("Completion", {"messages": [{"role": "user", "content": "Hi"}]}, "messages", "/v1/chat/completions"),
     ("Chat", {"prompt": "4+7?"}, "prompt", "/v1/completions"),
+    ("Completion", {"tools": [{"type": "function"}]}, "tools", "tools are not offered"),
+    ("Completion", {"tool_choice": "required"}, "tool_choice", "tools are not offered"),
     ("Completion", {"max_completion_tokens": 4}, "max_completion_tokens", '"max_tokens"'),
     ("Completion", {"top_logprobs": 2}, "top_logprobs", '"logprobs"'),
     *[(holder, {"tempera": {field: value}}, "tempera." + field, word) for holder in ("Completion", "Chat") for field, value, word in [
@@ -68,7 +70,8 @@ REQUIRED = {"messages", "prompt", "input", "role", "input_file_id", "endpoint", 
 # Values that change nothing, of the fields that the server acts on.
 ACTED_ON = {"best_of": [1], "completion_window": ["24h"], "content": [None, ""], "echo": [False], "include_usage": [], "logprobs": [False],
             "instructions": [], "include": [[]], "max_completion_tokens": [8], "max_output_tokens": [8], "max_tokens": [8], "metadata": [{}, {"a": "b"}], "model": ["worked_sum"], "n": [1], "seed": [], "stop": [[]],
-            "stream": [False], "temperature": [1, 1.0], "top_logprobs": [], "chat_template_kwargs": [{}, {"enable_thinking": None}], "stream_options": []}
+            "stream": [False], "temperature": [1, 1.0], "top_p": [1, 1.0], "top_k": [-1, 0], "min_p": [0, 0.0], "frequency_penalty": [0, 0.0],
+            "presence_penalty": [0, -0.0], "repetition_penalty": [1, 1.0], "min_tokens": [0], "ignore_eos": [False], "top_logprobs": [], "chat_template_kwargs": [{}, {"enable_thinking": None}], "stream_options": []}
 
 
 def names(table, holder):

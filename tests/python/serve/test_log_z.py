@@ -20,7 +20,8 @@ def complete(server, tempera=None, **fields):
 
 @pytest.mark.parametrize("tempera, power", [({"sampler": "standard"}, 1), ({"sampler": "low-temperature", "powers": [2]}, 2), (LADDER, 4),
                                             ({**LADDER, "output_rung": 2}, 2), ({"sampler": "power-sampling", "powers": [3], "block": 4}, 3),
-                                            ({"sampler": "power-smc", "powers": [2], "particles": 3, "block": 4}, 2)])
+                                            ({"sampler": "power-smc", "powers": [2], "particles": 3, "block": 4}, 2),
+                                            ({"sampler": "ramped-smc", "powers": [1, 2], "particles": 3, "block": 4}, 2)])
 def test_log_z_is_the_sum_over_the_vocabulary(server, tempera, power):
     said = complete(server, {**tempera, **BOTH}, logprobs=20)
     (choice,) = said.tempera["choices"]

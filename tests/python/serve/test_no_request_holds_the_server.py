@@ -204,7 +204,7 @@ def test_a_small_request_beside_one_of_many_choices_is_answered_first(server):
 
 def test_the_queue_is_given_back_however_a_request_ends():
     """The smallest queue, spent again and again: by answers, refusals, clients that leave, and the time limit."""
-    running = Server("--queue", "2", "--under-way", "1", "--longest", "3")
+    running = Server("--queue", "2", "--under-way", "1")
     try:
         for _ in range(3):
             connection, answer = begin(running, {**endless("swaps"), "n": 2})
@@ -214,12 +214,23 @@ def test_the_queue_is_given_back_however_a_request_ends():
             running.wait_until_idle()
             assert running.ask("/v1/completions", {**SMALL, "n": 2})[0] == 200
             assert running.ask("/v1/completions", {**SMALL, "n": 3})[0] == 429
-            assert running.ask("/v1/completions", {**SMALL, "n": 2, "top_p": 0.5})[0] == 400
+            assert running.ask("/v1/completions", {**SMALL, "n": 2, "top_p": 1.5})[0] == 400
             assert running.ask("/v1/completions", {**SMALL, "stop": [""]})[0] == 400
+    finally:
+        running.stop()
+    running = Server("--queue", "2", "--under-way", "1", "--longest", "1")
+    try:
         for _ in range(2):
             assert ask_whole(running, {**endless("swaps", stream=False), "n": 2})[0] == 400
             running.wait_until_idle()
-        assert running.ask("/v1/completions", {**SMALL, "n": 2})[0] == 200
+
+        def answered():
+            """On a busy machine a small request may need more than the limit, too."""
+            status, answer = running.ask("/v1/completions", {**SMALL, "n": 2})
+            assert status == 200 or "limit of 1 seconds" in answer["error"]["message"], answer
+            return status == 200
+
+        wait_until(answered)
     finally:
         running.stop()
 

@@ -1,4 +1,5 @@
 """What `tempera serve` and its neighbours say of options that are wrong: one line that names the option and the remedy."""
+import json
 import os
 import re
 import subprocess
@@ -42,6 +43,18 @@ def test_the_line_names_what_is_wrong_and_the_remedy(arguments, words):
     assert all(word in line for word in words), line
 
 
+def test_the_folder_of_named_models_is_absolute(tmp_path):
+    """A relative XDG_DATA_HOME is as none, as its specification says; a relative HOME is refused."""
+    for variables, line in (({}, "HOME: is not set"), ({"HOME": "relative"}, "HOME: is not an absolute path")):
+        for folder in ({}, {"XDG_DATA_HOME": ""}, {"XDG_DATA_HOME": "relative"}):
+            assert line in refusal("serve", "--model", "smollm2", **folder, **variables)
+    home, data = str(tmp_path / "home"), str(tmp_path / "data")
+    for folder, begin in (({}, home), ({"XDG_DATA_HOME": ""}, home), ({"XDG_DATA_HOME": "relative"}, home), ({"XDG_DATA_HOME": data}, data)):
+        environment = {key: value for key, value in os.environ.items() if key != "XDG_DATA_HOME"} | {"HOME": home, **folder}
+        listed = json.loads(subprocess.check_output([TEMPERA, "models", "--json"], env=environment, timeout=PATIENCE))
+        assert listed and all(model["path"].startswith(begin + "/") and "/tempera/models/" in model["path"] for model in listed), folder
+
+
 def test_the_help_names_units_that_are_taken():
     text = subprocess.run([TEMPERA, "help", "serve"], capture_output=True, text=True, check=True).stdout
     unit = re.search(r"such as (\d+\w+)", text.replace("\n", " ")).group(1)
@@ -67,7 +80,7 @@ def test_a_chat_with_a_model_without_a_template_is_told_what_works(server):
 def test_lines_of_a_batch_say_what_requests_say(tmp_path):
     running = Server("--batch-folder", str(tmp_path / "kept"))
     try:
-        bodies = {"a": {"prompt": "1?", "model": "other"}, "b": {"prompt": "1?", "top_p": 0.5}, "c": {"prompt": "1?", "n": 0}}
+        bodies = {"a": {"prompt": "1?", "model": "other"}, "b": {"prompt": "1?", "top_p": 1.5}, "c": {"prompt": "1?", "n": 0}}
         lines = [{"custom_id": name, "method": "POST", "url": "/v1/completions", "body": body} for name, body in bodies.items()]
         found = results(running, wait(running, start(running, lines)))
         for name, body in bodies.items():
@@ -81,4 +94,4 @@ def test_lines_of_a_batch_say_what_requests_say(tmp_path):
 def test_lm_eval_is_named_with_what_its_clients_of_servers_need():
     """Without the extra `api` its local-completions fails to import tenacity."""
     assert 'harness = ["lm-eval[api]' in (TREE / "pyproject.toml").read_text()
-    assert 'pip install "lm-eval[api]"' in (TREE / "docs/howto/serve.md").read_text()
+    assert 'pip install "lm-eval[api]"' in (TREE / "docs/howto/clients.md").read_text()

@@ -92,11 +92,12 @@ def figures_of(server):
     return {name: float(value) for name, value in re.findall(r"^(tempera_\S+) (\S+)$", server.ask("/metrics")[1], re.M)}
 
 
-def test_the_metrics_count_what_the_answers_say(server):
+def figures_around_answers(server):
+    """The figures before and after four answers and a refusal, and by how much they say that they grow."""
     server.wait_until_idle()
     before = figures_of(server)
     answers = [ppt(server, seed=seed, n=2) for seed in range(4)]
-    assert server.ask("/v1/completions", {"prompt": PROMPT, "top_p": 0.5})[0] == 400
+    assert server.ask("/v1/completions", {"prompt": PROMPT, "top_p": 1.5})[0] == 400
     wanted = collections.Counter({"tempera_requests_total": 5, "tempera_requests_refused_total": 1, "tempera_answers_total": 8})
     for answer in answers:
         wanted["tempera_prompt_tokens_total"] += answer["usage"]["prompt_tokens"]
@@ -108,12 +109,22 @@ def test_the_metrics_count_what_the_answers_say(server):
                 for number, counts in enumerate(choice[name], 1):
                     for outcome, count in counts.items():
                         wanted[f'tempera_{name}_total{{{label}="{number}",outcome="{outcome}"}}'] += count
-    # The session's own figures are told after the pass that ended the last answer.
+
     def have_grown():
         now = figures_of(server)
-        return now if {name: now[name] - before.get(name, 0) for name in wanted} == wanted else None
+        return now if all(now[name] - before.get(name, 0) >= wanted[name] for name in wanted) else None
 
-    after = wait_until(have_grown, f"the figures do not grow by {wanted}")
+    return before, wait_until(have_grown, f"the figures do not grow by {wanted}"), wanted
+
+
+def test_the_metrics_count_what_the_answers_say(server):
+    # The session's own figures are told after the pass that ended an answer: those of another test's may come late, once.
+    for _ in range(3):
+        before, after, wanted = figures_around_answers(server)
+        grown = {name: after[name] - before.get(name, 0) for name in wanted}
+        if grown == wanted:
+            break
+    assert grown == wanted
     assert after["tempera_batches_total"] > before["tempera_batches_total"]
     assert after["tempera_batch_rows_mean"] == pytest.approx(after["tempera_decode_tokens_total"] / after["tempera_batches_total"], abs=1e-5)
     assert after["tempera_cache_bytes"] == after["tempera_choices_under_way"] == 0 < after["tempera_cache_bytes_most"]
@@ -172,10 +183,10 @@ def test_round_events_show_every_rung(server):
     assert [rung["log_p0"] for rung in rounds[-1]["rungs"]] == said["log_p0_of_rungs"]
     for kind, key in (("local_move", "local_moves"), ("swap", "swaps")):
         for number, counts in enumerate(said[key], 1):
-            outcomes = [move["accepted"] for event in rounds for move in event["events"] if (move["kind"], move["rung"]) == (kind, number)]
-            assert counts["accepted"] == sum(outcomes) and outcomes
             # A move from a position after the record's end proposes the record itself, and is not counted.
-            assert counts["proposed"] == len(outcomes) if kind == "swap" else 0 < counts["proposed"] <= len(outcomes)
+            outcomes = [move["accepted"] for event in rounds for move in event["events"]
+                        if (move["kind"], move["rung"]) == (kind, number) and move.get("proposed", kind == "swap")]
+            assert counts == {"proposed": len(outcomes), "accepted": sum(outcomes)} and outcomes
 
 
 def test_echoed_logprobs_are_those_of_score(server, command):
@@ -244,10 +255,10 @@ def test_tokens_and_texts(server):
     ("/v1/completions", {}, 400, "prompt"),
     ("/v1/completions", {"prompt": 5}, 400, "prompt"),
     ("/v1/completions", {"prompt": "1?", "max_token": 3}, 400, "max_tokens"),
-    ("/v1/completions", {"prompt": "1?", "top_p": 0.9}, 400, "top_p"),
-    ("/v1/completions", {"prompt": "1?", "top_k": 40}, 400, "top_k"),
-    ("/v1/completions", {"prompt": "1?", "min_p": 0.1}, 400, "min_p"),
-    ("/v1/completions", {"prompt": "1?", "repetition_penalty": 1.1}, 400, "repetition_penalty"),
+    ("/v1/completions", {"prompt": "1?", "top_p": 1.9}, 400, "top_p"),
+    ("/v1/completions", {"prompt": "1?", "top_k": -2}, 400, "top_k"),
+    ("/v1/completions", {"prompt": "1?", "min_p": 1.5}, 400, "min_p"),
+    ("/v1/completions", {"prompt": "1?", "repetition_penalty": 11}, 400, "repetition_penalty"),
     ("/v1/completions", {"prompt": "1?", "n": 10 ** 30}, 400, "n"),
     ("/v1/completions", {"prompt": "1?", "n": 100000}, 400, "n"),
     ("/v1/completions", {"prompt": "1?", "max_tokens": -1}, 400, "max_tokens"),

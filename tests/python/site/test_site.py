@@ -4,6 +4,7 @@ TEMPERA names the command (default: build/release/tempera)."""
 
 from __future__ import annotations
 
+import json
 import os
 import pathlib
 import shutil
@@ -69,6 +70,13 @@ def test_a_planted_mistake_ends_the_build(copy: pathlib.Path, page: str, text: s
     done = ran(copy, "build")
     assert done.returncode == 1
     assert all(one in done.stdout + done.stderr for one in said)
+
+
+def test_notebooks_are_kept_as_they_are_before_a_run() -> None:
+    for path in (TREE / "docs").rglob("*.ipynb"):
+        cells = [cell for cell in json.loads(path.read_text())["cells"] if cell["cell_type"] == "code"]
+        assert cells and all(cell["outputs"] == [] and cell["execution_count"] is None for cell in cells), path
+        assert any((TREE / "build/site/html/_downloads").rglob(path.name)), path
 
 
 def test_the_snippets_of_all_pages_print_what_the_pages_show() -> None:

@@ -92,6 +92,26 @@ TEST_CASE("three particles are resampled where their weights differ by enough, a
   CHECK(power_smc_law(space, 3, power, 3).answer == importance_sampling(space, power, 3));
 }
 
+TEST_CASE("a ramp ends at the whole power for every record") {
+  const auto q = [](int a, int b) { return Rational(a) / Rational(b); };
+  // b 2/3, e 1/3, then either: (e) has ended before the power rises from 1 to 2.
+  const FiniteModel model(
+      {"ramp", {{"b", "e"}, "test"}, {1}, {{{}, {q(2, 3), q(1, 3)}}}, TokenRow{q(1, 2), q(1, 2)}},
+      "test");
+  const FixedHorizonSpace space(model, 2);
+  const Law two = power_smc_law(space, 1, {Power(1), Power(2)}, 2).answer;
+  // Two particles are never resampled. The first token comes from p0, the second from g_2, which is
+  // p0 here. (e) weighs p0^2 / p0 = 1/3, and (b b), (b e) weigh (1/3)^2 / (1/3) = 1/3 each.
+  CHECK(two == Law{q(1, 3), q(1, 3), q(1, 3)});
+  CHECK(power_target(space, Power(2)) == two);
+  CHECK(power_smc_law(space, 1, {Power(2), Power(2)}, 3).answer ==
+        power_smc_law(space, 1, Power(2), 3).answer);
+  // One interval is at the last power.
+  CHECK(power_smc_law(space, 2, {Power(1), Power(2)}, 2).answer ==
+        power_smc_law(space, 2, Power(2), 2).answer);
+  CHECK_THROWS_AS(power_smc_law(space, 1, std::vector<Power>{}, 2), BadInput);
+}
+
 TEST_CASE("what is not a run of particles is refused in words") {
   const FixedHorizonSpace space(forked(), 3);
   CHECK_THROWS_AS(power_smc_law(space, 0, Power(2), 2), BadInput);

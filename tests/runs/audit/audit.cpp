@@ -149,6 +149,23 @@ TEST_CASE("an audit of early rejection, restarts over the record and confidence 
   CHECK(!found(model, record));
 }
 
+TEST_CASE("an audit replays the rules of a tokenwise sampler, and finds those of another") {
+  const auto model = random_qwen3(small_config(), 4);
+  SamplingSettings settings = auditable("low-temperature");
+  settings.prompts = {{"first", {7, 8, 9}}, {"second", {3, 12}}};
+  static_cast<TokenOptions&>(settings.options) = {
+      .repetition_penalty = 1.25, .frequency_penalty = 0.5, .min_tokens = 2, .top_k = 9};
+  const test::TemporaryFolder work;
+  const AuditRecord record = record_of(*model, settings, work / "run");
+  const auto equal = audit(*model, numbers_of, record).difference;
+  INFO(equal.value_or(AuditDifference{}).place);
+  CHECK(!equal);
+  // config.json holds the rules: a run of others is another run.
+  AuditRecord other = record;
+  other.settings.options.top_k = 1;
+  CHECK(found(*model, other));
+}
+
 TEST_CASE("an audit finds every changed value of every line of every sampler") {
   TableModel model = scattered_table(13, 3);
   for (const std::string& sampler : all_samplers()) {

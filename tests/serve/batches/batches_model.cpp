@@ -199,7 +199,7 @@ class World {
       json body{{"prompt", std::to_string(1 + i) + "+4?"}, {"max_tokens", 4}};
       switch (between<int>(0, 4)) {
         case 0:
-          body["top_p"] = 0.5;
+          body["top_p"] = 1.5;
           break;
         case 1:
           body["n"] = 3;
@@ -853,7 +853,7 @@ TEST_CASE("answers that a shard has taken before a restart count once", "[serve]
 TEST_CASE("a cancelled batch has all that was answered, also what waited for earlier lines",
           "[serve]") {
   json wrong = body_of(1);
-  wrong["top_p"] = 0.5;
+  wrong["top_p"] = 1.5;
   const test::TemporaryFolder folder;
   auto machine = machine_of(*versions()[0], folder);
   const std::string id =
@@ -880,7 +880,7 @@ TEST_CASE("a cancelled batch has all that was answered, also what waited for ear
 TEST_CASE("a cancelled batch has all that was drawn, whatever pass the cancel comes after",
           "[serve]") {
   json wrong = body_of(1);
-  wrong["top_p"] = 0.5;
+  wrong["top_p"] = 1.5;
   const std::vector<json> bodies{body_of(1), wrong, body_of(2), body_of(3)};
   std::size_t drawn = 0;
   for (std::size_t passes = 0; drawn < bodies.size() - 1; ++passes) {
@@ -1027,7 +1027,7 @@ Given given_of(const test::TemporaryFolder& folder, const std::string& id) {
 // A server starts on the damaged folder, so that its loaders meet the damage.
 TEST_CASE("a flipped byte anywhere in a folder of batches changes no answer unseen", "[serve]") {
   json wrong = body_of(1);
-  wrong["top_p"] = 0.5;
+  wrong["top_p"] = 1.5;
   const std::size_t checkpoint_bytes = GENERATE(std::size_t{1}, std::size_t{1} << 20);
   const test::TemporaryFolder folder;
   const auto kept = folder / "kept";

@@ -12,6 +12,7 @@
 #include <system_error>
 #include <vector>
 
+#include "gpu/llm/text/encoding_stop.hpp"
 #include "tests/catch.hpp"
 
 namespace tempera::serve::intake_test {
@@ -151,6 +152,25 @@ TEST_CASE("what a client has sent that has left is dropped, and said so", "[serv
   small.began.wait();
   CHECK(post_when_may(intake, sent(limits.bytes - 1), [](Leaving&) {}));
   small.end();
+}
+
+TEST_CASE("a text is encoded no further once its client has left", "[serve]") {
+  std::latch began(1), told(1);
+  Intake intake(limits);
+  const auto leaving = sent(100);
+  REQUIRE(intake.post(
+      leaving,
+      [&](Leaving&) {
+        began.count_down();
+        for (;;) gpu::EncodingStop::check();  // a text that never ends
+      },
+      [&] { told.count_down(); }));
+  began.wait();
+  leaving->leave();
+  told.wait();
+  Held next;  // the thread goes on with others
+  REQUIRE(post_when_may(intake, sent(limits.bytes), next.job()));
+  next.began.wait();
 }
 
 TEST_CASE("who asks whether a client leaves is told once, whenever it does", "[serve]") {

@@ -9,8 +9,11 @@
 
 namespace tempera::lab::ptx {
 
-/// What nvcc compiled, as this program has it: the lists that compiled.cmake names.
+/// The kernels that nvcc compiled for sm_90: the lists that compiled.cmake names.
 std::vector<std::span<const CompiledKernel>> all_kernels();
+
+/// The kernels that nvcc compiled otherwise for sm_80 (other_target.py).
+std::vector<std::span<const CompiledKernel>> kernels_of_other_target();
 
 /// The kernels that have a defect, by its name (plants.py).
 std::map<std::string, std::span<const CompiledKernel>> planted_kernels();

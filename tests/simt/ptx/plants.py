@@ -161,7 +161,7 @@ def planted(plant, module):
         kernels.append(dataclasses.replace(kernel, body=body))
     if not kernels:
         sys.exit(f"plants: '{plant.name}' has lost its kernels")
-    return Module(module.target, module.shared, kernels)
+    return Module(module.shared, kernels)
 
 
 def write(folder):

@@ -60,13 +60,23 @@ void write_launches() {
 
 }  // namespace
 
-void run_compiled(const std::string& target) {
+void run_compiled() {
   State& all = state();
   for (const std::span<const CompiledKernel> kernels : all_kernels())
-    for (const CompiledKernel& kernel : kernels)
-      if (std::string_view(kernel.target).starts_with(target))  // sm_90a is a kind of sm_90
-        all.kernels[kernel.name] = kernel.run;
-  if (all.kernels.empty()) throw std::logic_error("this program has no kernel for " + target);
+    for (const CompiledKernel& kernel : kernels) {
+      all.kernels[kernel.name] = kernel.run;
+      all.counted.compiled[kernel.name] = 0;
+    }
+  if (const char* const target = std::getenv("TEMPERA_PTX_TARGET"); target != nullptr) {
+    if (std::string(target) != "sm_80")
+      throw std::logic_error("TEMPERA_PTX_TARGET is " + std::string(target) + "; give sm_80");
+    all.counted.compiled.clear();
+    for (const std::span<const CompiledKernel> kernels : kernels_of_other_target())
+      for (const CompiledKernel& kernel : kernels) {
+        all.kernels.at(kernel.name) = kernel.run;
+        all.counted.compiled[kernel.name] = 0;
+      }
+  }
   if (const char* const defect = std::getenv("TEMPERA_PTX_PLANT"); defect != nullptr) {
     const auto planted = planted_kernels();
     const auto kernels = planted.find(defect);
@@ -81,7 +91,6 @@ void run_compiled(const std::string& target) {
     constexpr std::size_t blocks_that_meet = 8;
     simt::most_resident_blocks = blocks_that_meet;
   }
-  for (const auto& [name, run] : all.kernels) all.counted.compiled[name] = 0;
   simt::find_compiled_kernel = compiled_form;
   std::atexit(write_launches);
 }

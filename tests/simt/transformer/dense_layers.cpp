@@ -70,6 +70,60 @@ TEST_CASE("however the products of joined layers are cut, the bits stay") {
   }
 }
 
+TEST_CASE("whatever is tried of joined layers, the bits stay") {
+  using gpu::JoinedTrial;
+  const LayerSizes sizes{520, 1100, 3, 1, 24, 2};
+  LayersProblem expected(sizes, {256, 300}, 6);
+  const LayersProblem begin = expected;
+  expected.run(gpu::CudaKernels(1), true);
+  std::uint64_t seed = 0;
+  const auto require_bits = [&](JoinedTrial trial, gpu::Adding adding) {
+    const gpu::CudaKernels kernels = joined_kernels(++seed);
+    kernels.device().tried.joined = trial;
+    cut_products(kernels, begin, 2, adding);
+    INFO("trial " << gpu::name_of(trial) << ", adding " << static_cast<unsigned>(adding));
+    // Again, by the counters that the first has left.
+    for (int again = 0; again < (trial == JoinedTrial::acquires ? 2 : 1); ++again) {
+      LayersProblem found = begin;
+      found.run(kernels, true);
+      REQUIRE(differences(found, expected) == 0);
+    }
+  };
+  for (const JoinedTrial trial : gpu::joined_trials) require_bits(trial, gpu::Adding::last_block);
+  require_bits(JoinedTrial::acquires, gpu::Adding::next_kernel);
+}
+
+TEST_CASE("what is tried of joined layers is what blocks ask for") {
+  using gpu::JoinedTrial;
+  // Six blocks, and attention has three tasks: one row, and three splits of its context.
+  const LayersProblem begin({520, 72, 3, 1, 128, 1}, {300}, 6);
+  const auto asked_by = [&](JoinedTrial trial) {
+    const gpu::CudaKernels kernels = joined_kernels(1);
+    kernels.device().tried.joined = trial;
+    cut_products(kernels, begin, 1, gpu::Adding::last_block);
+    gpu::simt::AskedAhead asked;
+    gpu::simt::asked_ahead = &asked;
+    LayersProblem(begin).run(kernels, true);
+    gpu::simt::asked_ahead = nullptr;
+    return asked;
+  };
+  const auto usual = asked_by(JoinedTrial::none);
+  REQUIRE(usual.bytes.size() == 6);
+  CHECK(usual.with_copies == 0);
+  for (const JoinedTrial trial : gpu::joined_trials) {
+    const auto asked = asked_by(trial);
+    INFO("trial " << gpu::name_of(trial));
+    CHECK((asked.with_copies > 0) == (trial == JoinedTrial::keys_first));
+    const bool asks_less = trial == JoinedTrial::idle_blocks || trial == JoinedTrial::less_ahead;
+    CHECK((asked.bytes == usual.bytes) == !asks_less);
+    for (std::size_t block = 0; block < 6; ++block) {
+      CHECK(asked.bytes[block] <= usual.bytes[block]);
+      if (trial == JoinedTrial::idle_blocks)
+        CHECK((asked.bytes[block] < usual.bytes[block]) == (block < 3));
+    }
+  }
+}
+
 TEST_CASE("layers that one kernel cannot take go by a kernel for each part") {
   const auto launches = [](LayersProblem problem, bool own_records = true) {
     const gpu::CudaKernels kernels = joined_kernels(1);
@@ -111,6 +165,18 @@ TEST_CASE("steps whose layers are joined have the host's tokens and scores, fork
   }
   CHECK(kernels.graph_replays() == kernels.steps());
   REQUIRE(history.differences_of_long_forks() == 0);
+  // A trial has a graph of its own.
+  REQUIRE(history.differences_of_a_batch(4) == 0);
+  for (const gpu::JoinedTrial trial : gpu::joined_trials) {
+    kernels.device().tried.joined = trial;
+    gpu::simt::AskedAhead asked;
+    gpu::simt::asked_ahead = &asked;
+    INFO("trial " << gpu::name_of(trial));
+    REQUIRE(history.differences_of_a_decode_step() == 0);
+    gpu::simt::asked_ahead = nullptr;
+    CHECK((asked.with_copies > 0) == (trial == gpu::JoinedTrial::keys_first));
+  }
+  kernels.device().tried.joined = gpu::JoinedTrial::none;
   // The other form is another graph.
   REQUIRE(history.differences_of_a_batch(4) == 0);
   for (const bool joined : {false, true}) {

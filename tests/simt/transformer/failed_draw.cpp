@@ -1,4 +1,6 @@
 // What is left after a step whose rows are computed and one of them cannot be drawn from.
+#include <algorithm>
+
 #include "base/error.hpp"
 #include "gpu/llm/transformer/random_transformer.hpp"
 #include "tests/catch.hpp"
@@ -36,31 +38,56 @@ class FailingKernels final : public ForwardingKernels {
   bool fails = false;
 };
 
+/// A model whose step may fail, and all that a draw from it needs.
+struct Failing {
+  FailingKernels kernels;
+  std::unique_ptr<gpu::Transformer> model = gpu::random_qwen3(step_config(), 7, kernels);
+  std::unique_ptr<gpu::RowLottery> rows = gpu::make_cuda_row_lottery();
+  gpu::PhiloxLottery lottery;
+  gpu::DeviceMemory<float> logits;
+
+  std::vector<gpu::ScoredToken> draw(gpu::Cache& cache, std::span<const gpu::TokenId> tokens,
+                                     std::span<const gpu::RowDraw> draws) {
+    const std::vector<gpu::Pass> passes = {{&cache, tokens}};
+    return model->next_tokens(passes, draws, *rows, lottery, logits);
+  }
+};
+
 }  // namespace
 
 TEST_CASE("tokens that a step has computed are held, though a row cannot be drawn from") {
-  FailingKernels kernels;
-  const auto model = gpu::random_qwen3(step_config(), 7, kernels);
-  const auto rows = gpu::make_cuda_row_lottery();
-  gpu::PhiloxLottery lottery;
-  gpu::DeviceMemory<float> logits;
+  Failing failing;
+  const auto& model = failing.model;
   const std::vector<double> powers = {1.0, 2.0};
   const std::vector<gpu::RowDraw> draws = {{powers, 1, {}}};
   const std::vector<gpu::TokenId> text = {4, 5, 6};
   const auto whole = model->empty_cache();
   const auto cut = model->empty_cache();
-  const auto drawn = [&](gpu::Cache& cache, std::span<const gpu::TokenId> tokens) {
-    const std::vector<gpu::Pass> passes = {{&cache, tokens}};
-    return model->next_tokens(passes, draws, *rows, lottery, logits);
-  };
-  const auto expected = drawn(*whole, text);
+  const auto expected = failing.draw(*whole, text, draws);
   const std::uint64_t computed = model->tokens_computed();
-  kernels.fails = true;
-  CHECK_THROWS_AS(drawn(*cut, text), ModelError);
+  failing.kernels.fails = true;
+  CHECK_THROWS_AS(failing.draw(*cut, text, draws), ModelError);
   CHECK(cut->length() == text.size());
   CHECK(model->tokens_computed() == computed + text.size());
   // Asked again, the head alone runs.
-  kernels.fails = false;
-  CHECK(drawn(*cut, {}) == expected);
+  failing.kernels.fails = false;
+  CHECK(failing.draw(*cut, {}, draws) == expected);
   CHECK(model->tokens_computed() == computed + text.size());
+}
+
+TEST_CASE("a row that rules change is not drawn within a step, which leaves no logits to change") {
+  Failing failing;
+  const auto& model = failing.model;
+  const std::vector<double> powers = {1.0};
+  const std::vector<gpu::TokenId> text = {4, 5, 6};
+  gpu::RowDraw draw{powers, 0, {}};
+  draw.rules = gpu::RowRules{{.top_k = 1}, {}, {}, {}};
+  failing.kernels.fails = true;
+  const auto cache = model->empty_cache();
+  const auto drawn = failing.draw(*cache, text, {&draw, 1});
+  const std::vector<float> row = failing.logits.download(0, model->vocabulary_size());
+  CHECK(drawn.front().id == std::max_element(row.begin(), row.end()) - row.begin());
+  draw.rules.reset();
+  const auto other = model->empty_cache();
+  CHECK_THROWS_AS(failing.draw(*other, text, {&draw, 1}), ModelError);
 }

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "gpu/llm/transformer/kernels/cuda/warpgroup_plan.hpp"
 #include "tests/catch.hpp"
 #include "tests/simt/transformer/product_problem.hpp"
 #include "tests/temporary_file.hpp"
@@ -49,19 +50,61 @@ json read(const std::filesystem::path& file) {
 
 }  // namespace
 
-TEST_CASE("candidates are of both forms, and the first is what is predicted to take least") {
+TEST_CASE("candidates are of both forms, and the first has the fewest bytes") {
   const auto plans = candidates_of(down);
   REQUIRE(plans.size() == TimedPlans::candidates);
   const auto count = std::ranges::count(plans, ProductForm::warpgroups, &ProductPlan::form);
   CHECK(count == 4);
   CHECK(std::ranges::is_sorted(
-      plans, {}, [](const ProductPlan& plan) { return predicted_nanoseconds(plan, false, 132); }));
+      plans, {}, [](const ProductPlan& plan) { return busiest_bytes(plan, false, 132); }));
   CHECK(is_same(plans.front(), plan_product(64, 12288, 4096, 256, false, hopper)));
   for (std::size_t i = 1; i < plans.size(); ++i) CHECK_FALSE(is_same(plans[i], plans[i - 1]));
   // Quantised weights, and few rows, have one form.
   ProductCase other = down;
   other.weights = WeightForm::quantised;
   CHECK(std::ranges::count(candidates_of(other), ProductForm::chunks, &ProductPlan::form) == 8);
+}
+
+TEST_CASE("bytes that rank plans are those of the busiest multiprocessor") {
+  constexpr std::size_t wait = 16384;
+  ProductPlan plan{.form = ProductForm::chunks,
+                   .rows = 1,
+                   .token_tiles = 1,
+                   .stages = 4,
+                   .in = 512,
+                   .out = 128,
+                   .tiles = 8,
+                   .units = 8,
+                   .segments = 1,
+                   .job_units = 8,
+                   .parts = 1,
+                   .part_segments = 1,
+                   .chunks = 1,
+                   .window = 1,
+                   .blocks = 1,
+                   .unit_tiles = 1,
+                   .adding = Adding::own_block,
+                   .shared_bytes = 0};
+  // Eight tiles of 512 inputs, a row of them, and the wait for it.
+  constexpr std::size_t job = std::size_t{8} * 512 * 16 * 2 + 1024 + wait;
+  CHECK(busiest_bytes(plan, false, 132) == job);
+  // 128 sums go and come; a thread waits for its own, and the block for the counter.
+  plan.adding = Adding::last_block;
+  CHECK(busiest_bytes(plan, false, 132) == job + 2 * 8 * 128 + 2 * wait);
+  // A kernel of its own has a block of 256 results.
+  plan.adding = Adding::next_kernel;
+  CHECK(busiest_bytes(plan, false, 132) == job + 8 * 128 + 8 * 256 + 4 * wait);
+  // Idle warps count as busy ones; two jobs one after the other, and blocks beside each other.
+  plan.adding = Adding::own_block;
+  plan.job_units = 3;
+  plan.blocks = 3;
+  CHECK(busiest_bytes(plan, false, 132) == job);
+  plan.blocks = 2;
+  CHECK(busiest_bytes(plan, false, 132) == 2 * job);
+  CHECK(busiest_bytes(plan, false, 1) == 4 * job);
+  // 64 outputs of 64 tokens by four warps: 16 stages of both.
+  plan = plan_for_blocks({4, 64}, 1, 64, 512, 64, 4, false);
+  CHECK(busiest_bytes(plan, false, 132) == std::size_t{512} * (64 + 64) * 2 + wait);
 }
 
 TEST_CASE("the fastest candidate is kept, and timed once; without a clock it is the first") {

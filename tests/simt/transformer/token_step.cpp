@@ -140,6 +140,49 @@ TEST_CASE("steps whose rows share pages have the host's tokens, as forks come an
   CHECK(kernels.steps > 1);
 }
 
+namespace {
+
+/// CudaKernels that say how many slots the last step or pass had.
+class SlotKernels final : public ForwardingKernels {
+ public:
+  explicit SlotKernels(std::uint64_t seed) : ForwardingKernels(seed) {}
+  void embed(const gpu::MatrixView& a, const gpu::TokenRows& b, float* c) const override {
+    slots = b.rows;
+    ForwardingKernels::embed(a, b, c);
+  }
+  mutable std::size_t slots = 0;
+};
+
+}  // namespace
+
+TEST_CASE("slots are powers of two, or multiples of 8 and then of 32, with room for all rows") {
+  using gpu::StepSlots;
+  for (std::size_t rows = 1; rows <= 300; ++rows) {
+    const std::size_t two = gpu::slots_for(rows, StepSlots::powers_of_two);
+    const std::size_t eights = gpu::slots_for(rows, StepSlots::eights);
+    CAPTURE(rows);
+    CHECK(((two & (two - 1)) == 0 && two >= rows && two < 2 * rows));
+    CHECK((eights >= rows && eights <= two));
+    CHECK(eights - rows < (rows <= 64 ? 8 : 32));
+    CHECK((rows <= 8 ? eights == two : eights % (rows <= 64 ? 8 : 32) == 0));
+  }
+}
+
+TEST_CASE("a step whose slots are multiples of 8 has the host's tokens and scores, in any slot") {
+  const SlotKernels kernels(3);
+  StepHistory history(kernels, 37);
+  auto& slots = kernels.cuda().device().tried.slots;
+  for (const std::size_t rows : {17U, 3U, 33U, 9U, 41U, 17U}) {
+    for (const auto form : {gpu::StepSlots::eights, gpu::StepSlots::powers_of_two}) {
+      slots = form;
+      INFO("batch " << rows << (form == gpu::StepSlots::eights ? ", eights" : ""));
+      REQUIRE(history.differences_of_a_batch(rows) == 0);
+      REQUIRE(history.differences_of_a_decode_step() == 0);
+      if (rows == 41) CHECK(kernels.slots == (form == gpu::StepSlots::eights ? 48 : 64));
+    }
+  }
+}
+
 TEST_CASE("a step whose device is lost fails at each of its copies, and says so") {
   const gpu::CudaKernels kernels(5);
   for (const std::uint64_t copies : {0U, 1U}) {

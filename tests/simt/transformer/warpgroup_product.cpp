@@ -141,8 +141,7 @@ TEST_CASE("a product by four warps takes a bias, is added, gated, and leaves the
   }
 }
 
-TEST_CASE(
-    "steps of four warps are planned where they can be taken and are predicted to be faster") {
+TEST_CASE("steps of four warps are planned where they can be taken and have fewer bytes") {
   const gpu::ProductDevice hopper{132, hopper_shared_bytes, true};
   const auto form_for = [&](unsigned rows, unsigned in, const gpu::ProductDevice& on,
                             gpu::WeightForm weights = gpu::WeightForm::fragments) {
@@ -155,9 +154,8 @@ TEST_CASE(
     CHECK(plan.shared_bytes <= hopper_shared_bytes);
     CHECK(8 * plan.token_tiles >= std::min(rows, 64U));
     const gpu::ProductDevice without{132, hopper_shared_bytes};
-    CHECK(gpu::predicted_nanoseconds(plan, true, 132) <
-          gpu::predicted_nanoseconds(gpu::plan_product(rows, 4096, 12288, 1536, true, without),
-                                     true, 132));
+    CHECK(gpu::busiest_bytes(plan, true, 132) <
+          gpu::busiest_bytes(gpu::plan_product(rows, 4096, 12288, 1536, true, without), true, 132));
   }
   CHECK(form_for(512, 4096, {132, hopper_shared_bytes}) == Form::chunks);
   CHECK(form_for(32, 4096, hopper) == Form::chunks);

@@ -2,11 +2,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "base/error.hpp"
 #include "gpu/core/lottery/lottery.hpp"
+#include "gpu/core/lottery/rows/row_rules.hpp"
 
 namespace tempera::gpu {
 
@@ -27,6 +29,7 @@ struct RowDraw {
   std::span<const double> powers;  ///< of all rungs of the row's ladder, in order, each > 0
   std::size_t rung = 0;            ///< whose power the row is drawn at, below powers.size()
   Draw draw;
+  std::optional<RowRules> rules = {};  ///< what changes the row before: for draw_by_rules alone
 };
 
 /// A token is to be scored that the model gives probability zero.

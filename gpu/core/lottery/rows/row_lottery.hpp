@@ -53,6 +53,17 @@ class RowLottery {
                                               std::span<const double> powers) = 0;
 };
 
+/// Returns whether any of these rows is changed before its draw.
+bool have_rules(std::span<const RowDraw> draws);
+
+/// As RowLottery::draw, from rows that are changed first where RowDraw::rules say so. The host
+/// changes them, and the same kernels draw from them as from any other. ℓ_t and ζ_t are those of
+/// the row as the model gave it, which is in `logits` again afterwards.
+/// @throw as draw; then the rows are those that were drawn from
+std::vector<ScoredToken> draw_by_rules(RowLottery& rows, DeviceMemory<float>& logits,
+                                       std::size_t vocabulary, std::span<const RowDraw> draws,
+                                       Lottery& lottery);
+
 // Each works on the device that is current when it is made (gpu/device/device.hpp).
 
 /// On the device: by CUDA kernels in a build for CUDA, else on the host's threads, compiled for the

@@ -14,6 +14,7 @@
 #include "gpu/llm/transformer/architectures/gemma3.hpp"
 #include "gpu/llm/transformer/architectures/granite.hpp"
 #include "gpu/llm/transformer/architectures/llama.hpp"
+#include "gpu/llm/transformer/architectures/ministral3.hpp"
 #include "gpu/llm/transformer/architectures/mistral.hpp"
 #include "gpu/llm/transformer/architectures/model_config.hpp"
 #include "gpu/llm/transformer/architectures/olmo2.hpp"
@@ -21,6 +22,7 @@
 #include "gpu/llm/transformer/architectures/qwen2.hpp"
 #include "gpu/llm/transformer/architectures/qwen3.hpp"
 #include "gpu/llm/transformer/architectures/qwen3_5.hpp"
+#include "gpu/llm/transformer/architectures/qwen3_moe.hpp"
 #include "gpu/llm/transformer/architectures/smollm3.hpp"
 #include "gpu/llm/transformer/weights/gguf_tensors.hpp"
 
@@ -56,6 +58,11 @@ constexpr const char* head_name = "lm_head.weight";
 /// Adds a clause to what a user has to know.
 void remark(DecoderConfig& config, const std::string& clause) {
   config.remark += (config.remark.empty() ? "" : "; ") + clause;
+}
+
+/// The experts of a layer; 0 of a dense model.
+std::size_t experts_of(const DecoderConfig& config) {
+  return config.experts ? config.experts->experts : 0;
 }
 
 /// Whether a folder's tensor of this name is the head of a model whose head is its embedding.
@@ -106,7 +113,11 @@ std::unique_ptr<Architecture> read_dense_model(const TensorFiles& files, const s
                                                PackedWeightsFile* packed,
                                                const IsLeftOut& is_left_out) {
   FolderTensors tensors(files, prefix);
+  // Older folders of models that see images have the head beside the text model.
+  constexpr const char* older_head = "language_model.lm_head.weight";
+  if (files.tensors().contains(older_head)) tensors.take_for(head_name, older_head);
   tensors.dequantise_as(config.quantisation);
+  tensors.stack_experts(experts_of(config));
   tensors.take_packed_from(packed);
   resolve_head(files, tensors, config);
   auto model = std::make_unique<Model>(config, tensors, kernels);
@@ -142,13 +153,15 @@ std::unique_ptr<Architecture> load_qwen3_5(const std::filesystem::path& folder,
   const auto file = folder / "config.json";
   const auto document = read_json_file(file);
   const JsonObject json(document, file.string());
-  const bool is_outer = json.text("model_type") == Qwen3_5::outer_model_type;
+  const auto type = json.text("model_type");
+  const bool is_outer = type == Qwen3_5::outer_model_type || type == Qwen3_5::outer_moe_model_type;
   auto config = is_outer ? Qwen3_5::outer_configuration(json) : Qwen3_5::configuration(json);
   require_no_choice(file.string(), factors);
   Qwen3_5::require_kernels(config, kernels, file.string());
   require_no_adapter(folder);
   const TensorFiles files(folder);
   FolderTensors tensors(files, is_outer ? "model.language_model." : "model.");
+  tensors.stack_experts(experts_of(config));
   tensors.take_packed_from(packed);
   resolve_head(files, tensors, config);
   const auto is_left_out = [](const std::string& name) {
@@ -171,17 +184,18 @@ std::unique_ptr<Architecture> load_qwen3_5(const std::filesystem::path& folder,
 }
 
 /// A text model alone, or the text model of a folder that sees images too.
-std::unique_ptr<Architecture> load_gemma3(const std::filesystem::path& folder,
-                                          const Kernels& kernels,
-                                          std::optional<RopeFactors> factors,
-                                          PackedWeightsFile* packed) {
+template <class Model>
+std::unique_ptr<Architecture> load_text_model(const std::filesystem::path& folder,
+                                              const Kernels& kernels,
+                                              std::optional<RopeFactors> factors,
+                                              PackedWeightsFile* packed) {
   const auto file = folder / "config.json";
   const auto document = read_json_file(file);
   const JsonObject json(document, file.string());
-  const bool is_outer = json.text("model_type") == Gemma3::outer_model_type;
-  auto config = is_outer ? Gemma3::outer_configuration(json) : Gemma3::configuration(json);
+  const bool is_outer = json.text("model_type") == Model::outer_model_type;
+  auto config = is_outer ? Model::outer_configuration(json) : Model::configuration(json);
   require_no_choice(file.string(), factors);
-  require_kernels(Gemma3::traits, config, kernels, file.string());
+  require_kernels(Model::traits, config, kernels, file.string());
   require_no_adapter(folder);
   const TensorFiles files(folder);
   // transformers 5 writes the names of the text model otherwise than version 4.
@@ -195,7 +209,7 @@ std::unique_ptr<Architecture> load_gemma3(const std::filesystem::path& folder,
                                    [&](auto begin) { return name.starts_with(begin); });
   };
   const std::string prefix = !is_outer ? "model." : is_older ? older : "model.language_model.";
-  return read_dense_model<Gemma3>(files, prefix, std::move(config), kernels, packed, is_of_images);
+  return read_dense_model<Model>(files, prefix, std::move(config), kernels, packed, is_of_images);
 }
 
 std::unique_ptr<Architecture> load_qwen3_5_gguf(const GgufFile& file, const Kernels& kernels,
@@ -226,7 +240,8 @@ std::unique_ptr<Architecture> load_gguf(const GgufFile& file, const Kernels& ker
                                         PackedWeightsFile* packed) {
   const auto config = configuration_of<Model>(file, file.metadata().file(), factors);
   require_kernels(Model::traits, config, kernels, file.metadata().file());
-  GgufTensors tensors(file, {Model::gguf_pairs_neighbours, config.head_dim, std::nullopt});
+  GgufTensors tensors(
+      file, {Model::gguf_pairs_neighbours, config.head_dim, std::nullopt, experts_of(config)});
   tensors.take_packed_from(packed);
   auto model = std::make_unique<Model>(config, tensors, kernels);
   tensors.require_all_used([](const std::string& name) {
@@ -267,12 +282,19 @@ constexpr std::array known_architectures{
     known_as_folder<Mistral>,
     known_as_folder<Ministral>,
     known_as_folder<Olmo3>,
-    KnownArchitecture{Gemma3::model_type, Gemma3::gguf_architecture, load_gemma3,
+    KnownArchitecture{Qwen3Moe::model_type, Qwen3Moe::gguf_architecture, load_folder<Qwen3Moe>,
+                      load_gguf<Qwen3Moe>},
+    KnownArchitecture{Gemma3::model_type, Gemma3::gguf_architecture, load_text_model<Gemma3>,
                       load_gguf<Gemma3>},
-    KnownArchitecture{Gemma3::outer_model_type, nullptr, load_gemma3, nullptr},
+    KnownArchitecture{Gemma3::outer_model_type, nullptr, load_text_model<Gemma3>, nullptr},
+    KnownArchitecture{Ministral3::model_type, nullptr, load_text_model<Ministral3>, nullptr},
+    KnownArchitecture{Ministral3::outer_model_type, nullptr, load_text_model<Ministral3>, nullptr},
     KnownArchitecture{Qwen3_5::model_type, Qwen3_5::gguf_architecture, load_qwen3_5,
                       load_qwen3_5_gguf},
-    KnownArchitecture{Qwen3_5::outer_model_type, nullptr, load_qwen3_5, nullptr}};
+    KnownArchitecture{Qwen3_5::outer_model_type, nullptr, load_qwen3_5, nullptr},
+    KnownArchitecture{Qwen3_5::moe_model_type, Qwen3_5::gguf_moe_architecture, load_qwen3_5,
+                      load_qwen3_5_gguf},
+    KnownArchitecture{Qwen3_5::outer_moe_model_type, nullptr, load_qwen3_5, nullptr}};
 
 /// `name_in` is the architecture's name in this form of a model.
 /// @throw BadInput naming `where`, which calls its architecture `key`
@@ -286,8 +308,14 @@ const KnownArchitecture& find_architecture(const std::string& where, const std::
     if (known == name) return architecture;
     names += (names.empty() ? "" : ", ") + in_quotes(known);
   }
-  throw BadInput(where, in_quotes(key) + " is " + in_quotes(name),
-                 "choose a model of an architecture that is computed here: " + names);
+  const bool is_folder = name_in == &KnownArchitecture::model_type;
+  const bool has_sinks = name == "gpt_oss" || name == "gpt-oss";
+  throw BadInput(
+      where,
+      in_quotes(key) + " is " + in_quotes(name) +
+          (has_sinks ? ", whose attention sinks and clamped experts are not computed" : ""),
+      "choose a model of an architecture that is computed here: " + names +
+          (is_folder ? "; or open it by tempera.Model.from_transformers in Python" : ""));
 }
 
 }  // namespace

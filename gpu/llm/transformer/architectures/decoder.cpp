@@ -64,6 +64,7 @@ void Decoder::read_head(TensorSource& tensors, DeviceMemory<float> final_norm) {
   }
   step_work_ = tensors.packed();
   step_work_ -= before_layers_;
+  step_work_ -= idle_work_;
   // A step reads one row of an embedding that is no head.
   if (!head_) step_work_ += work_of(embedding_);
 }

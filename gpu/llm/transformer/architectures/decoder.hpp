@@ -72,6 +72,7 @@ class Decoder : public Architecture {
   const Kernels& kernels_;
   const PageShape pages_;
   const AttentionShape attention_;
+  MatrixWork idle_work_;  // of layers that a step of one record leaves out, such as other experts
 
  private:
   /// Room for the rows of a batch, valid until the next call, and their embeddings.

@@ -13,8 +13,6 @@ namespace tempera::gpu {
 
 namespace {
 
-constexpr std::uint64_t largest_width = std::uint64_t{1} << 17;
-
 /// What every architecture reads of a config.json, here or through model_config.hpp.
 constexpr std::array<std::string_view, 20> common_json_keys{"head_dim",
                                                             "hidden_act",
@@ -51,6 +49,12 @@ constexpr std::array<std::string_view, 12> common_keys{"block_count",
                                                        "rope.freq_base",
                                                        "rope.dimension_count"};
 
+/// Besides them, architectures with experts may say these; their names end so.
+constexpr std::string_view end_with_experts = "moe.";
+constexpr std::array<std::string_view, 5> keys_of_experts{
+    "expert_count", "expert_feed_forward_length", "expert_shared_feed_forward_length",
+    "expert_used_count", "expert_weights_norm"};
+
 /// Keys that change no logits at any value, some of them because require_unscaled has passed.
 constexpr std::array<std::string_view, 9> gguf_keys_of_no_logits{
     "pooling_type",
@@ -77,7 +81,7 @@ constexpr std::array neutral_gguf_keys{NeutralKey{"attention.causal", 1, 1},
                                        NeutralKey{"embedding_scale", 0, 1},
                                        NeutralKey{"expert_count", 0, 0},
                                        NeutralKey{"expert_feed_forward_length", 0, 0},
-                                       NeutralKey{"expert_gating_func", 0, 0},
+                                       NeutralKey{"expert_gating_func", 0, 1},
                                        NeutralKey{"expert_group_count", 0, 0},
                                        NeutralKey{"expert_group_used_count", 0, 0},
                                        NeutralKey{"expert_shared_count", 0, 0},
@@ -141,7 +145,8 @@ void require_known_keys(const GgufMetadata& metadata, const std::string& prefix,
     if (!key.starts_with(prefix)) continue;
     const auto name = std::string_view(key).substr(prefix.size());
     if (is_among(common_keys, name) || is_among(others, name) ||
-        is_among(gguf_keys_of_no_logits, name) || is_among(read_below, name))
+        is_among(gguf_keys_of_no_logits, name) || is_among(read_below, name) ||
+        (prefix.ends_with(end_with_experts) && is_among(keys_of_experts, name)))
       continue;
     const auto* const neutral =
         std::find_if(neutral_gguf_keys.begin(), neutral_gguf_keys.end(),
@@ -265,10 +270,14 @@ DecoderConfig read_decoder_config(const JsonObject& json,
   return config;
 }
 
+std::string key_of(const GgufMetadata& metadata, std::string_view name) {
+  return std::string(metadata.text("general.architecture")) + "." + std::string(name);
+}
+
 DecoderConfig read_decoder_config(const GgufFile& file,
                                   std::initializer_list<std::string_view> others) {
   const auto& metadata = file.metadata();
-  const std::string prefix = std::string(metadata.text("general.architecture")) + ".";
+  const std::string prefix = key_of(metadata, "");
   require_model(metadata);
   require_known_keys(metadata, prefix, others);
   const bool has_longrope = is_among(others, "rope.scaling.attn_factor");
@@ -284,7 +293,11 @@ DecoderConfig read_decoder_config(const GgufFile& file,
   const auto of_layers = [&](const char* key, std::uint64_t greatest) {
     return number_of_layers(metadata, prefix + key, greatest, config.num_hidden_layers);
   };
-  config.intermediate_size = of_layers("feed_forward_length", largest_width);
+  // Where no layer is dense, the size of such a one need not be said.
+  const char* const inner = "feed_forward_length";
+  const bool is_said = metadata.has(prefix + inner) || !prefix.ends_with(end_with_experts);
+  config.intermediate_size =
+      of_layers(is_said ? inner : "expert_feed_forward_length", largest_width);
   config.num_attention_heads = of_layers("attention.head_count", most_heads);
   config.num_key_value_heads =
       metadata.has(prefix + "attention.head_count_kv")
@@ -314,8 +327,7 @@ DecoderConfig read_decoder_config(const GgufFile& file,
 }
 
 void require_full_attention(const GgufMetadata& metadata, std::size_t longest) {
-  const std::string key =
-      std::string(metadata.text("general.architecture")) + ".attention.sliding_window";
+  const std::string key = key_of(metadata, "attention.sliding_window");
   if (!metadata.has(key)) return;
   const auto window = metadata.whole_number(key, 0, UINT32_MAX);
   if (window == 0 || window >= longest) return;
@@ -344,8 +356,7 @@ std::vector<bool> all_but_every(std::size_t period, std::size_t layers) {
 
 std::vector<bool> read_sliding_layers(const GgufMetadata& metadata, std::size_t layers,
                                       std::size_t period) {
-  const std::string key =
-      std::string(metadata.text("general.architecture")) + ".attention.sliding_window_pattern";
+  const std::string key = key_of(metadata, "attention.sliding_window_pattern");
   if (!metadata.has(key)) return all_but_every(period, layers);
   if (!metadata.is_array(key))
     return all_but_every(metadata.whole_number(key, 1, most_layers), layers);

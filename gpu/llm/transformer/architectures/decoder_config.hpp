@@ -26,6 +26,9 @@ inline constexpr std::uint64_t most_tokens_of_images = 1024;
 inline constexpr std::uint64_t most_layers = 1024;
 inline constexpr std::uint64_t most_heads = 1024;
 inline constexpr std::uint64_t largest_head = 1024;
+/// The experts of a layer, and their sizes and those of all other rows.
+inline constexpr std::uint64_t most_experts = 1024;
+inline constexpr std::uint64_t largest_width = std::uint64_t{1} << 17;
 
 /// How one layer attends, of a model whose layers differ in that.
 struct LayerAttention {
@@ -36,6 +39,16 @@ struct LayerAttention {
   };
   std::size_t window = 0;  ///< positions up to its own that a token sees; 0: all of them
   Rotation rotation = Rotation::usual;
+};
+
+/// The experts of a model whose layers, or some of them, have these for a feed-forward.
+struct ExpertsConfig {
+  std::size_t experts = 0;       ///< of a layer
+  std::size_t chosen = 0;        ///< those that a token goes through
+  std::size_t inner = 0;         ///< the intermediate size of each
+  bool renormalises = false;     ///< the weights of the chosen ones are divided by their sum
+  std::size_t shared_inner = 0;  ///< that of an expert that all tokens go through; 0: none
+  std::vector<bool> layers;      ///< true for each layer that has them; the others are dense
 };
 
 /// The shape of a decoder of any of the architectures, named as in Hugging Face's config.json.
@@ -68,6 +81,7 @@ struct DecoderConfig {
   double logits_divisor = 1.0;
   /// True if the weights of norms are stored as their difference from 1.
   bool norms_are_differences = false;
+  std::optional<ExpertsConfig> experts;
   bool tie_word_embeddings = false;
   /// The tokens that are named as ends of a text. Ascending, without repetition; may be empty.
   std::vector<std::uint32_t> eos_token_ids;
@@ -93,10 +107,13 @@ DecoderConfig read_decoder_config(const JsonObject& json,
                                   std::initializer_list<std::string_view> others,
                                   const NamedActivation& activation = {"hidden_act", "silu"});
 
+/// A key of a GGUF file's own architecture: its name, a dot and `name`.
+std::string key_of(const GgufMetadata& metadata, std::string_view name);
 /// The same of a GGUF file, under llama.cpp's names: `general.architecture` followed by a dot and
 /// the key. `others` are keys that the architecture reads itself; any other key of this prefix is
 /// refused, since it asks for something that would be left out, unless it asks for nothing (a
-/// factor of 1, no experts, a window that no text outgrows). An architecture that reads
+/// factor of 1, no experts, a window that no text outgrows); keys of experts are taken of those
+/// whose name ends in "moe", which read them. An architecture that reads
 /// attention.sliding_window, attention.scale or rope.scaling.factor itself is refused none of them
 /// here. Vocabulary and tied head are those
 /// of the tensors; tokens that end a text are those that tokenizer.ggml names for the end of a

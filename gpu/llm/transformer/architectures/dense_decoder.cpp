@@ -20,7 +20,12 @@ bool are_usual(const DenseTraits& traits, const DecoderConfig& config) {
   return traits.norms == Norms::before && traits.gate == Gate::silu &&
          !traits.has_projection_norms && config.layer_attention.empty() &&
          config.attention_scale == 0.0 && config.embedding_scale == 1.0 &&
-         config.residual_scale == 1.0;
+         config.residual_scale == 1.0 && !config.experts;
+}
+
+bool has_windows(const DecoderConfig& config) {
+  return std::any_of(config.layer_attention.begin(), config.layer_attention.end(),
+                     [](const LayerAttention& layer) { return layer.window != 0; });
 }
 
 /// For what a base class is made of, before anything is read.
@@ -41,9 +46,13 @@ std::vector<double> no_frequencies(std::size_t rotary_dim) {
 void require_kernels(const DenseTraits& traits, const DecoderConfig& config, const Kernels& kernels,
                      const std::string& where) {
   kernels.require_attention(attention_shape(config), where);
-  if (are_usual(traits, config) || kernels.variants() != nullptr) return;
+  require_experts(config, kernels, where);
+  const VariantKernels* const variants = kernels.variants();
+  const bool lacks_windows = variants != nullptr && has_windows(config) && !variants->has_windows();
+  if (are_usual(traits, config) || (variants != nullptr && !lacks_windows)) return;
   throw BadInput(where,
-                 "is that of a " + std::string(traits.model_type) + " model, whose layers the " +
+                 "is that of a " + std::string(traits.model_type) + " model, whose " +
+                     (lacks_windows ? "windows" : "layers") + " the " +
                      std::string(name_of(kernels.arithmetic())) +
                      " kernels of this device do not compute",
                  "use --arithmetic float32, or another with --device host");
@@ -56,9 +65,11 @@ DenseDecoder::DenseDecoder(const DenseTraits& traits, const DecoderConfig& confi
       local_angles_(config_.local_rope_theta, rotated_elements(config_),
                     config_.max_position_embeddings),
       no_angles_(config_.rope_theta, rotated_elements(config_), config_.max_position_embeddings,
-                 no_frequencies(rotated_elements(config_))) {
+                 no_frequencies(rotated_elements(config_))),
+      of_experts_(kernels.arithmetic()) {
   for (std::size_t layer = 0; layer < config_.num_hidden_layers; ++layer) {
-    layers_.push_back(read_layer("model.layers." + std::to_string(layer) + ".", tensors));
+    layers_.push_back(read_layer(layer, tensors));
+    if (const auto& experts = layers_.back().experts) idle_work_ += experts->idle_work();
   }
   // A logit is a product with the final norm's output: its weight divides as well.
   read_head(tensors,
@@ -132,8 +143,8 @@ void DenseDecoder::read_norms(const std::string& prefix, TensorSource& tensors,
   layer.gated_norm = norm("post_feedforward_layernorm");
 }
 
-DenseDecoder::Layer DenseDecoder::read_layer(const std::string& prefix,
-                                             TensorSource& tensors) const {
+DenseDecoder::Layer DenseDecoder::read_layer(std::size_t index, TensorSource& tensors) const {
+  const std::string prefix = "model.layers." + std::to_string(index) + ".";
   const std::size_t hidden = config_.hidden_size;
   const Arithmetic arithmetic = kernels_.arithmetic();
   Layer layer;
@@ -147,6 +158,10 @@ DenseDecoder::Layer DenseDecoder::read_layer(const std::string& prefix,
   }
   layer.attention_output =
       tensors.matrix(prefix + "self_attn.o_proj.weight", hidden, query_size(), arithmetic);
+  if (config_.experts && config_.experts->layers[index]) {
+    layer.experts.emplace(prefix + "mlp.", hidden, *config_.experts, tensors, arithmetic);
+    return layer;
+  }
   layer.gate_up = read_gate_up(prefix, tensors);
   layer.down = tensors.matrix(prefix + "mlp.down_proj.weight", hidden, config_.intermediate_size,
                               arithmetic);
@@ -234,14 +249,16 @@ void DenseDecoder::attend(const VariantKernels& variants, const Layer& layer, st
 
 void DenseDecoder::feed_forward(const VariantKernels& variants, const Layer& layer,
                                 std::size_t rows, const Launch& launch) {
-  const auto matrix = layer.gate_up.view();
-  const std::size_t inner = config_.intermediate_size;
   if (traits_.norms != Norms::after) {
     kernels_.normalize(launch.states, layer.post_attention_norm.data(), rows, config_.hidden_size,
                        epsilon(), launch.normed);
   } else {
     variants.take(launch.states, rows, config_.hidden_size, launch.normed);
   }
+  if (layer.experts)
+    return layer.experts->add(kernels_, launch.normed, rows, launch.states, of_experts_);
+  const auto matrix = layer.gate_up.view();
+  const std::size_t inner = config_.intermediate_size;
   if (traits_.gate == Gate::silu) {
     kernels_.multiply_gated(matrix, launch.normed, rows, inner, launch.gated);
   } else {

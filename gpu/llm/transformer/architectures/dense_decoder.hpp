@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "gpu/llm/transformer/architectures/decoder.hpp"
+#include "gpu/llm/transformer/architectures/experts.hpp"
 #include "gpu/llm/transformer/kernels/variant_kernels.hpp"
 
 namespace tempera::gpu {
@@ -37,9 +38,10 @@ void require_kernels(const DenseTraits& traits, const DecoderConfig& config, con
                      const std::string& where);
 
 /// A dense decoder: token embedding; per layer grouped-query attention with rotary positions, then
-/// a gated feed-forward, with RMSNorms where its traits say, each added to the stream; final
-/// RMSNorm and head. Traits and configuration of its family say what differs. The arithmetic is
-/// that of the kernels, whatever the dtype of the weights.
+/// a gated feed-forward, or experts in its place where norms are before the blocks, with RMSNorms
+/// where its traits say, each added to the stream; final RMSNorm and head. Traits and configuration
+/// of its family say what differs. The arithmetic is that of the kernels, whatever the dtype of the
+/// weights.
 class DenseDecoder : public Decoder {
  protected:
   /// @throw BadInput as `tensors` does, if the sizes of `config` do not fit together, and as
@@ -57,11 +59,12 @@ class DenseDecoder : public Decoder {
     PackedMatrix attention_output;             // heads · head_dim -> hidden_size
     DeviceMemory<float> attended_norm;         // [hidden_size], of norms after the blocks
     DeviceMemory<float> post_attention_norm;   // [hidden_size], of norms before the blocks
+    std::optional<Experts> experts;            // in the place of the next two
     PackedMatrix gate_up;                      // hidden_size -> intermediate_size, two parts
     PackedMatrix down;                         // intermediate_size -> hidden_size
     DeviceMemory<float> gated_norm;            // [hidden_size], of norms after the blocks
   };
-  Layer read_layer(const std::string& prefix, TensorSource& tensors) const;
+  Layer read_layer(std::size_t index, TensorSource& tensors) const;
   DeviceMemory<float> read_norm(const std::string& name, std::size_t size, TensorSource& tensors,
                                 double divisor = 1.0) const;
   void read_norms(const std::string& prefix, TensorSource& tensors, Layer& layer) const;
@@ -88,6 +91,7 @@ class DenseDecoder : public Decoder {
   // Kept between calls, for the rows of the largest launch so far.
   DeviceMemory<float> branch_;  // [rows, hidden_size], what a block adds
   DeviceMemory<float> wide_;    // [rows, outputs of gate_up]
+  ExpertMemory of_experts_;
 };
 
 }  // namespace tempera::gpu

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
+#include "base/in_quotes.hpp"
 #include "gpu/llm/transformer/architectures/rope_scaling.hpp"
 
 namespace tempera::gpu {
@@ -18,14 +19,19 @@ DecoderConfig read(const JsonObject& json, const char* model_type) {
 
 }  // namespace
 
+void require_no_layer_types(const JsonObject& json) {
+  if (!json.has("layer_types")) return;
+  throw BadInput(
+      json.where(),
+      "\"layer_types\" is given, which no model of " + in_quotes(json.text("model_type")) + " has",
+      "remove it, or use the config.json that belongs to these weights");
+}
+
 DecoderConfig Mistral::configuration(const JsonObject& given) {
   const auto document = with_defaults(given, defaults);
   const JsonObject json(document, given.where());
   auto config = read(json, model_type);
-  if (json.has("layer_types")) {
-    throw BadInput(json.where(), "\"layer_types\" is given, which no model of \"mistral\" has",
-                   "remove it, or use the config.json that belongs to these weights");
-  }
+  require_no_layer_types(json);
   set_windows(config, std::vector<bool>(config.num_hidden_layers, true), read_window(json));
   return config;
 }

@@ -8,6 +8,9 @@
 
 namespace tempera::gpu {
 
+/// Refuses types of layers, which a family has none of. @throw BadInput
+void require_no_layer_types(const JsonObject& json);
+
 /// Mistral (Jiang et al. 2023): the dense decoder, whose layers all see a window, if there is one.
 /// A GGUF file of it is one of `llama`.
 class Mistral final : public DenseDecoder {

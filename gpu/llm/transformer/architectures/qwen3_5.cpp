@@ -51,6 +51,7 @@ const Qwen3_5Config& computable(const Qwen3_5Config& config, const Kernels& kern
   const std::string where = "the configuration of a qwen3_5_text model";
   require_gated_delta_net(config, where);
   kernels.require_recurrence(recurrent_shape(config), where);
+  require_experts(config, kernels, where);
   return config;
 }
 
@@ -60,6 +61,7 @@ void Qwen3_5::require_kernels(const Qwen3_5Config& config, const Kernels& kernel
                               const std::string& where) {
   kernels.require_attention(attention_layers(config).shape, where);
   kernels.require_recurrence(recurrent_shape(config), where);
+  require_experts(config, kernels, where);
 }
 
 // ---- weights
@@ -77,10 +79,12 @@ Qwen3_5::Qwen3_5(const Qwen3_5Config& config, TensorSource& tensors, const Kerne
       recurrent_(recurrent_shape(config)),
       states_(state_shape(config, recurrent_)),
       stores_factors_(config.stores_factors),
-      answers_(kernels.arithmetic()) {
+      answers_(kernels.arithmetic()),
+      of_experts_(kernels.arithmetic()) {
   for (std::size_t layer = 0; layer < config_.num_hidden_layers; ++layer) {
     layers_.push_back(read_layer("model.layers." + std::to_string(layer) + ".",
                                  config.full_attention[layer], tensors));
+    if (const auto& experts = layers_.back().experts) idle_work_ += experts->idle_work();
     if (auto& delta_net = layers_.back().delta_net) {
       delta_net->tiles_answers = config.tiled_outputs.contains(layer);
     }
@@ -111,6 +115,10 @@ Qwen3_5::Layer Qwen3_5::read_layer(const std::string& prefix, bool full_attentio
   }
   layer.post_attention_norm =
       read_norm(prefix + "post_attention_layernorm.weight", hidden, tensors);
+  if (config_.experts) {
+    layer.experts.emplace(prefix + "mlp.", hidden, *config_.experts, tensors, arithmetic);
+    return layer;
+  }
   layer.gate_up = tensors.stacked(
       {{prefix + "mlp.gate_proj.weight", inner}, {prefix + "mlp.up_proj.weight", inner}}, hidden,
       arithmetic);
@@ -187,6 +195,12 @@ void Qwen3_5::run_layers(const TokenRows& batch, const PageMemory& memory, const
       ++attending;
     } else {
       recur(*layer.delta_net, norm, batch, recurrent++, launch);
+    }
+    if (layer.experts) {
+      kernels_.normalize(launch.states, layer.post_attention_norm.data(), rows, hidden, epsilon(),
+                         launch.normed);
+      layer.experts->add(kernels_, launch.normed, rows, launch.states, of_experts_);
+      continue;
     }
     kernels_.normalize_and_multiply_gated(
         {launch.states, layer.post_attention_norm.data(), epsilon(), launch.normed},

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "gpu/llm/transformer/architectures/decoder.hpp"
+#include "gpu/llm/transformer/architectures/experts.hpp"
 #include "gpu/llm/transformer/architectures/model_config.hpp"
 #include "gpu/llm/transformer/cache/state_shape.hpp"
 #include "gpu/llm/transformer/weights/gguf_tensors.hpp"
@@ -35,10 +36,11 @@ struct Qwen3_5Config : DecoderConfig {
 /// @throw BadInput naming `where`
 void require_gated_delta_net(const Qwen3_5Config& config, const std::string& where);
 
-/// Qwen3.5 (Qwen Team 2026), the dense text model: three of four layers are a gated DeltaNet (Yang
+/// Qwen3.5 (Qwen Team 2026), the text model: three of four layers are a gated DeltaNet (Yang
 /// et al. 2024), the fourth is grouped-query attention with RMSNorm on every head's query and key,
 /// rotary positions on a part of each head, and a sigmoid gate on what was attended; SwiGLU after
-/// each. Every RMSNorm but the DeltaNet's own has 1 + its stored weight.
+/// each, or experts with one that all tokens share. Every RMSNorm but the DeltaNet's own has 1 +
+/// its stored weight.
 ///
 /// A DeltaNet layer, for one token: queries, keys and values are a linear map, each channel of it a
 /// causal convolution over the last few tokens and then silu; queries and keys are normalised. A
@@ -50,6 +52,9 @@ class Qwen3_5 final : public Decoder {
   static constexpr const char* model_type = "qwen3_5_text";
   /// The model_type of a folder that sees images too, of which this is the text model.
   static constexpr const char* outer_model_type = "qwen3_5";
+  /// The same of models with experts.
+  static constexpr const char* moe_model_type = "qwen3_5_moe_text";
+  static constexpr const char* outer_moe_model_type = "qwen3_5_moe";
   /// The remark on a folder that holds more than the text model.
   static constexpr const char* text_alone =
       "the text model alone: images are not seen, and the heads that predict several tokens are "
@@ -73,6 +78,9 @@ class Qwen3_5 final : public Decoder {
                                        DefaultValue{"rms_norm_eps", "1e-6"},
                                        DefaultValue{"rope_parameters", "null"},
                                        DefaultValue{"tie_word_embeddings", "false"}};
+  /// Those of Qwen3_5MoeTextConfig that differ or are its own.
+  static constexpr std::array moe_defaults{DefaultValue{"num_experts_per_tok", "8"},
+                                           DefaultValue{"num_key_value_heads", "2"}};
   /// json: the configuration of the text model.
   /// @throw BadInput naming file, key and remedy for a part that is not computed here
   static Qwen3_5Config configuration(const JsonObject& json);
@@ -81,6 +89,7 @@ class Qwen3_5 final : public Decoder {
   /// That of a GGUF file, without the blocks that predict several tokens.
   static Qwen3_5Config configuration(const GgufFile& file);
   static constexpr const char* gguf_architecture = "qwen35";
+  static constexpr const char* gguf_moe_architecture = "qwen35moe";
   /// How such a file orders rows and inputs.
   static GgufOrder gguf_order(const Qwen3_5Config& config);
 
@@ -115,6 +124,7 @@ class Qwen3_5 final : public Decoder {
     std::optional<Attention> attention;
     std::optional<DeltaNet> delta_net;        // one of the two
     DeviceMemory<float> post_attention_norm;  // [hidden_size]
+    std::optional<Experts> experts;           // in the place of the next two
     PackedMatrix gate_up;                     // hidden_size -> intermediate_size, two parts
     PackedMatrix down;                        // intermediate_size -> hidden_size
   };
@@ -138,6 +148,7 @@ class Qwen3_5 final : public Decoder {
   // Kept between calls, for the rows of the largest launch so far.
   DeviceMemory<float> projected_;  // [rows, recurrent_.row_floats]
   ProductInputMemory answers_;     // [rows, value_heads · value_dim]
+  ExpertMemory of_experts_;
 };
 
 }  // namespace tempera::gpu

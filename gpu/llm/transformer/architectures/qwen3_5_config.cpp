@@ -6,6 +6,7 @@
 #include "base/in_quotes.hpp"
 #include "gpu/llm/transformer/architectures/model_config.hpp"
 #include "gpu/llm/transformer/architectures/qwen3_5.hpp"
+#include "gpu/llm/transformer/architectures/qwen3_moe.hpp"
 
 namespace tempera::gpu {
 
@@ -103,10 +104,37 @@ void require_gated_delta_net(const Qwen3_5Config& config, const std::string& whe
   }
 }
 
+namespace {
+
+/// Reads the experts of a model that has them, and takes their keys out of its configuration.
+ExpertsConfig take_experts(const JsonObject& json, nlohmann::json& rest) {
+  auto experts = read_experts(json, json.whole_number("num_hidden_layers", 1, most_layers));
+  experts.shared_inner = json.whole_number("shared_expert_intermediate_size", 1, largest_width);
+  experts.renormalises = json.boolean_or("norm_topk_prob", true);
+  if (!experts.renormalises) {
+    throw BadInput(json.where(), "\"norm_topk_prob\" is false",
+                   "transformers divides these weights by their sum; remove the key");
+  }
+  for (const char* key : {"moe_intermediate_size", "norm_topk_prob", "num_experts",
+                          "num_experts_per_tok", "num_local_experts", "output_router_logits",
+                          "router_aux_loss_coef", "shared_expert_intermediate_size"})
+    rest.erase(key);
+  // No layer is dense: the size of such a one is not said.
+  rest["intermediate_size"] = experts.inner;
+  return experts;
+}
+
+}  // namespace
+
 Qwen3_5Config Qwen3_5::configuration(const JsonObject& given) {
-  const auto document = with_defaults(given, defaults);
+  const bool has_experts = given.optional_text("model_type") == moe_model_type;
+  const auto of_experts = has_experts ? with_defaults(given, moe_defaults) : nlohmann::json();
+  auto document =
+      with_defaults(has_experts ? JsonObject(of_experts, given.where()) : given, defaults);
+  std::optional<ExpertsConfig> experts;
+  if (has_experts) experts = take_experts(JsonObject(of_experts, given.where()), document);
   const JsonObject json(document, given.where());
-  require_text(json, "model_type", model_type);
+  if (!has_experts) require_text(json, "model_type", model_type);
   require_false(json, "attention_bias");
   if (!json.boolean_or("attn_output_gate", true)) {
     throw BadInput(json.where(), "\"attn_output_gate\" is false",
@@ -120,6 +148,7 @@ Qwen3_5Config Qwen3_5::configuration(const JsonObject& given) {
              "linear_num_value_heads", "linear_value_head_dim", "output_gate_type",
              // how others hold the recurrent state, and the heads that predict several tokens
              "mamba_ssm_dtype", "mtp_num_hidden_layers", "mtp_use_dedicated_embeddings"});
+  config.experts = std::move(experts);
   read_partial_rotary(json, config);
   config.full_attention = read_layer_types(json, config.num_hidden_layers);
   require_no_window(json, config.max_position_embeddings);
@@ -133,7 +162,8 @@ Qwen3_5Config Qwen3_5::configuration(const JsonObject& given) {
 }
 
 Qwen3_5Config Qwen3_5::outer_configuration(const JsonObject& json) {
-  require_text(json, "model_type", outer_model_type);
+  if (json.text("model_type") != outer_moe_model_type)
+    require_text(json, "model_type", outer_model_type);
   require_unquantised(json);
   constexpr std::array<std::string_view, 11> known{
       "image_token_id",      "language_model_only",   "model_type",     "quantization_config",
@@ -158,14 +188,10 @@ Qwen3_5Config Qwen3_5::outer_configuration(const JsonObject& json) {
 
 namespace {
 
-std::string key_of(const char* name) {
-  return std::string(Qwen3_5::gguf_architecture) + "." + name;
-}
-
 /// Blocks after those of the model predict further tokens: convert_hf_to_gguf.py counts them in.
 void leave_out_prediction(const GgufMetadata& metadata, Qwen3_5Config& config) {
   config.num_blocks = config.num_hidden_layers;
-  const std::string key = key_of("nextn_predict_layers");
+  const std::string key = key_of(metadata, "nextn_predict_layers");
   if (!metadata.has(key)) return;
   const std::size_t layers = metadata.whole_number(key, 0, config.num_hidden_layers - 1);
   config.num_hidden_layers -= layers;
@@ -175,10 +201,10 @@ void leave_out_prediction(const GgufMetadata& metadata, Qwen3_5Config& config) {
 /// How much of a head rotates. The sections are the shares of the axes of images, which agree at
 /// every position of a text: three axes, and one that no Qwen3.5 has.
 void read_partial_rotary(const GgufMetadata& metadata, Qwen3_5Config& config) {
-  const std::string key = key_of("rope.dimension_count");
+  const std::string key = key_of(metadata, "rope.dimension_count");
   config.rotary_dim = metadata.whole_number(key, 1, largest_head);
   require_rotary(config, metadata.where(key));
-  const std::string sections = key_of("rope.dimension_sections");
+  const std::string sections = key_of(metadata, "rope.dimension_sections");
   if (!metadata.has(sections)) return;
   const auto shares = metadata.whole_numbers(sections, 0, largest_head);
   if (shares.size() != 4 || shares[3] != 0) {
@@ -189,9 +215,9 @@ void read_partial_rotary(const GgufMetadata& metadata, Qwen3_5Config& config) {
 
 /// Older converters write the interval alone, newer ones all layers besides, which counts.
 std::vector<bool> read_layer_types(const GgufMetadata& metadata, const Qwen3_5Config& config) {
-  const std::string key = key_of("attention.recurrent_layers");
+  const std::string key = key_of(metadata, "attention.recurrent_layers");
   if (!metadata.has(key)) {
-    const std::string interval = key_of("full_attention_interval");
+    const std::string interval = key_of(metadata, "full_attention_interval");
     return attention_at_every(
         metadata.has(interval) ? metadata.whole_number(interval, 1, most_layers) : usual_interval,
         config.num_hidden_layers);
@@ -244,18 +270,25 @@ Qwen3_5Config Qwen3_5::configuration(const GgufFile& file) {
       file, {"rope.dimension_count", "rope.dimension_sections", "full_attention_interval",
              "attention.recurrent_layers", "nextn_predict_layers", "ssm.conv_kernel",
              "ssm.state_size", "ssm.group_count", "ssm.time_step_rank", "ssm.inner_size"});
+  if (metadata.text("general.architecture") == gguf_moe_architecture) {
+    config.experts = read_experts(file, config);
+    config.experts->shared_inner = metadata.whole_number(
+        key_of(metadata, "expert_shared_feed_forward_length"), 1, largest_width);
+  }
   leave_out_prediction(metadata, config);
   read_partial_rotary(metadata, config);
   config.full_attention = read_layer_types(metadata, config);
-  config.linear_num_key_heads = metadata.whole_number(key_of("ssm.group_count"), 1, most_heads);
+  config.linear_num_key_heads =
+      metadata.whole_number(key_of(metadata, "ssm.group_count"), 1, most_heads);
   config.linear_num_value_heads =
-      metadata.whole_number(key_of("ssm.time_step_rank"), 1, most_heads);
-  config.linear_key_head_dim = metadata.whole_number(key_of("ssm.state_size"), 1, largest_head);
+      metadata.whole_number(key_of(metadata, "ssm.time_step_rank"), 1, most_heads);
+  config.linear_key_head_dim =
+      metadata.whole_number(key_of(metadata, "ssm.state_size"), 1, largest_head);
   if (config.linear_num_value_heads % config.linear_num_key_heads != 0) {
-    throw BadInput(metadata.where(key_of("ssm.group_count")), "does not divide ssm.time_step_rank",
-                   "convert the model again");
+    throw BadInput(metadata.where(key_of(metadata, "ssm.group_count")),
+                   "does not divide ssm.time_step_rank", "convert the model again");
   }
-  const std::string inner = key_of("ssm.inner_size");
+  const std::string inner = key_of(metadata, "ssm.inner_size");
   const std::size_t answers = metadata.whole_number(inner, 1, most_heads * largest_head);
   config.linear_value_head_dim = answers / config.linear_num_value_heads;
   if (answers % config.linear_num_value_heads != 0) {
@@ -264,7 +297,8 @@ Qwen3_5Config Qwen3_5::configuration(const GgufFile& file) {
                        " heads of ssm.time_step_rank",
                    "convert the model again");
   }
-  config.linear_conv_kernel_dim = metadata.whole_number(key_of("ssm.conv_kernel"), 2, most_taps);
+  config.linear_conv_kernel_dim =
+      metadata.whole_number(key_of(metadata, "ssm.conv_kernel"), 2, most_taps);
   require_gated_delta_net(config, metadata.file());
   config.stores_factors = true;
   find_tiled_outputs(file, config);
@@ -274,6 +308,7 @@ Qwen3_5Config Qwen3_5::configuration(const GgufFile& file) {
 
 GgufOrder Qwen3_5::gguf_order(const Qwen3_5Config& config) {
   GgufOrder order;
+  order.experts = config.experts ? config.experts->experts : 0;
   if (config.linear_num_key_heads != config.linear_num_value_heads) {
     order.tiled = {config.linear_num_key_heads, config.linear_num_value_heads,
                    2 * config.linear_num_key_heads * config.linear_key_head_dim};

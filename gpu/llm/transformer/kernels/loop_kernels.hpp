@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "gpu/llm/transformer/kernels/expert_rows.hpp"
 #include "gpu/llm/transformer/kernels/kernels.hpp"
 #include "gpu/llm/transformer/kernels/recurrent_kernels.hpp"
 #include "gpu/llm/transformer/kernels/row_kernels.hpp"
@@ -19,9 +20,9 @@ namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
 /// and the steps themselves, aggregates that are called with an item: Normalize,
 /// NormalizeIntoPages, RotateIntoPages, Attend, GatherFromPages, ApplyDeltaRule, and, over items of
 /// a Tiling<Weights>, Multiply<Weights, Finish> with Store, StoreWithBias and Add, and
-/// MultiplyGated<Weights>. Weights give one by (output, input), and those from(output) on. A form
-/// whose Attend has a window, and which says how many partial sums its Normalize has (row_sums),
-/// has the steps of VariantKernels too.
+/// MultiplyGated<Weights>. Weights give one by (output, input), and those from(output) on. row_sums
+/// says how many partial sums its Normalize has. Only a form whose Attend has a window has the
+/// windows of VariantKernels.
 template <class Form>
 class LoopKernels final : public Kernels, public VariantKernels {
  public:
@@ -86,7 +87,10 @@ class LoopKernels final : public Kernels, public VariantKernels {
     attend_within(shape, {}, query_key_value, batch, keys, values, attended);
   }
 
-  const VariantKernels* variants() const override { return has_variants ? this : nullptr; }
+  const VariantKernels* variants() const override { return this; }
+  bool has_windows() const override {
+    return requires(typename Form::Attend attend) { attend.window; };
+  }
 
   void attend_within(const AttentionShape& shape, const AttentionReach& reach,
                      const float* query_key_value, const TokenRows& batch, const PagePart& keys,
@@ -95,7 +99,7 @@ class LoopKernels final : public Kernels, public VariantKernels {
         reach.scale == 0.0f ? 1.0f / sqrtf(static_cast<float>(shape.head_dim)) : reach.scale;
     typename Form::Attend kernel{shape, scale,  query_key_value,       batch,
                                  keys,  values, Form::stored(attended)};
-    if constexpr (has_variants) kernel.window = reach.window;
+    if constexpr (requires { kernel.window; }) kernel.window = reach.window;
     Form::run(kernel.items(), kernel);
     if (shape.gate_begin == 0) return;
     Form::run(batch.rows, GateAttended<typename Form::Stored>{
@@ -121,12 +125,35 @@ class LoopKernels final : public Kernels, public VariantKernels {
 
   void normalize_part(float* part, std::size_t rows, std::size_t row_floats, std::size_t size,
                       const float* weight, float epsilon) const override {
-    Form::run(rows, NormalizePart<squares_of_row>{part, row_floats, size, weight, epsilon});
+    Form::run(rows, NormalizePart<Form::row_sums>{part, row_floats, size, weight, epsilon});
   }
 
   void add_branch(const float* branch, const BranchEnd& end, std::size_t rows, std::size_t size,
                   float* states) const override {
-    Form::run(rows, AddBranch<squares_of_row>{branch, end, size, states});
+    Form::run(rows, AddBranch<Form::row_sums>{branch, end, size, states});
+  }
+
+  void choose_experts(const ExpertChoice& choice, const MatrixView& router,
+                      const ProductInputs& inputs, std::size_t rows, float* logits,
+                      std::uint32_t* experts, float* weights) const override {
+    gpu::with_weights(router, [&]<class Weights>(const Weights& stored) {
+      Form::run(rows * (router.out / lanes),
+                Route<typename Form::Stored, Weights>{stored, Form::stored(inputs), router.in,
+                                                      router.out, logits});
+    });
+    Form::run(rows, ChooseExperts{choice, logits, router.out, experts, weights});
+  }
+
+  void take_listed(const ProductInputs& inputs, const std::uint32_t* list, std::size_t count,
+                   std::size_t size, const ProductInputs& taken) const override {
+    Form::run(count, TakeListed<typename Form::Stored>{Form::stored(inputs), list, size,
+                                                       Form::stored(taken)});
+  }
+
+  void add_experts(const float* outputs, const std::uint32_t* places, const float* weights,
+                   std::size_t slots, std::size_t rows, std::size_t size,
+                   float* states) const override {
+    Form::run(rows, AddExperts{outputs, places, weights, slots, size, states});
   }
 
   void gather_from_pages(const CachedRows& batch, std::size_t size, const PagePart& source,
@@ -155,13 +182,6 @@ class LoopKernels final : public Kernels, public VariantKernels {
   }
 
  private:
-  static constexpr bool has_variants = requires(typename Form::Attend attend) { attend.window; }
-  &&requires { Form::row_sums; };
-  static constexpr std::size_t squares_of_row = [] {
-    if constexpr (requires { Form::row_sums; }) return Form::row_sums;
-    return std::size_t{1};
-  }();
-
   template <class Finish>
   static void run_multiply(const MatrixView& matrix, const ProductInputs& inputs, std::size_t rows,
                            std::size_t out, float* outputs, const Finish& finish) {

@@ -19,12 +19,26 @@ struct BranchEnd {
   float factor;  ///< what is added is multiplied by it
 };
 
+/// Which experts a row goes through, by the logits that a router gives it.
+struct ExpertChoice {
+  std::size_t experts;           ///< those that are chosen from
+  std::size_t chosen;            ///< so many of them for each row
+  bool renormalises;             ///< the weights of the chosen ones are divided by their sum
+  std::size_t shared_begin = 0;  ///< the output that weighs an expert of all rows; 0: none
+
+  /// Experts of a row.
+  constexpr std::size_t slots() const { return chosen + (shared_begin == 0 ? 0 : 1); }
+};
+
 /// The steps of layers that are not those of run_dense_layers, in the forms of Kernels that have
 /// them (Kernels::variants). All is float32 but for what enters a product; sums of squares are the
 /// arithmetic's own.
 class VariantKernels {
  public:
   virtual ~VariantKernels();
+
+  /// False for a form that attends to the whole text alone.
+  virtual bool has_windows() const = 0;
 
   /// Kernels::attend within a reach: the softmax is over the positions that the row sees.
   virtual void attend_within(const AttentionShape& shape, const AttentionReach& reach,
@@ -55,6 +69,28 @@ class VariantKernels {
   /// branch, states: [rows, size].
   virtual void add_branch(const float* branch, const BranchEnd& end, std::size_t rows,
                           std::size_t size, float* states) const = 0;
+
+  /// Chooses the experts of every row: of l = router · inputs[row], summed as `float32` sums a
+  /// product, the `chosen` largest among the first `experts`, of equal ones the lower index.
+  /// experts[row] are they, ascending, and weights[row, j] = exp(l_j - max l) / Σ_e exp(l_e - max
+  /// l) for each, over all that are chosen from; then, if there is a shared expert, its number,
+  /// which is `experts`, and sigmoid(l[shared_begin]). The router is packed for `float32`. inputs:
+  /// [rows, router.in]; logits: room for [rows, router.out]; experts, weights: [rows,
+  /// choice.slots()].
+  virtual void choose_experts(const ExpertChoice& choice, const MatrixView& router,
+                              const ProductInputs& inputs, std::size_t rows, float* logits,
+                              std::uint32_t* experts, float* weights) const = 0;
+
+  /// taken[i] = inputs[list[i]] for i < count. inputs: [rows, size]; taken: [count, size].
+  virtual void take_listed(const ProductInputs& inputs, const std::uint32_t* list,
+                           std::size_t count, std::size_t size,
+                           const ProductInputs& taken) const = 0;
+
+  /// states[row] += Σ_j weights[row, j] · outputs[places[row, j]], summed from 0 in the order of j.
+  /// places, weights: [rows, slots]; outputs: [.., size]; states: [rows, size].
+  virtual void add_experts(const float* outputs, const std::uint32_t* places, const float* weights,
+                           std::size_t slots, std::size_t rows, std::size_t size,
+                           float* states) const = 0;
 };
 
 }  // namespace tempera::gpu

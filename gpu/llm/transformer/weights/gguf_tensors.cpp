@@ -24,7 +24,7 @@ constexpr std::array<Names, 3> whole_names{{{"model.embed_tokens.weight", "token
                                             {"lm_head.weight", "output.weight"}}};
 
 /// After "model.layers.N." and "blk.N.", and before ".weight" or ".bias".
-constexpr std::array<Names, 13> layer_names{{{"input_layernorm", "attn_norm"},
+constexpr std::array<Names, 21> layer_names{{{"input_layernorm", "attn_norm"},
                                              {"self_attn.q_proj", "attn_q"},
                                              {"self_attn.k_proj", "attn_k"},
                                              {"self_attn.v_proj", "attn_v"},
@@ -36,11 +36,21 @@ constexpr std::array<Names, 13> layer_names{{{"input_layernorm", "attn_norm"},
                                              {"mlp.gate_proj", "ffn_gate"},
                                              {"mlp.up_proj", "ffn_up"},
                                              {"mlp.gate_up_proj", "ffn_up"},
-                                             {"mlp.down_proj", "ffn_down"}}};
+                                             {"mlp.down_proj", "ffn_down"},
+                                             {"mlp.gate", "ffn_gate_inp"},
+                                             {"mlp.shared_expert_gate", "ffn_gate_inp_shexp"},
+                                             {"mlp.shared_expert.gate_proj", "ffn_gate_shexp"},
+                                             {"mlp.shared_expert.up_proj", "ffn_up_shexp"},
+                                             {"mlp.shared_expert.down_proj", "ffn_down_shexp"},
+                                             {"mlp.experts.gate_proj", "ffn_gate_exps"},
+                                             {"mlp.experts.up_proj", "ffn_up_exps"},
+                                             {"mlp.experts.down_proj", "ffn_down_exps"}}};
 
 /// What llama.cpp names otherwise, or alone, in Qwen3.5: convert_hf_to_gguf.py maps these names
 /// (gguf-py's tensor_mapping.py), and turns dt_bias into dt_proj.bias first.
-constexpr std::string_view name_of_qwen35 = "qwen35";
+bool is_qwen35(std::string_view architecture) {
+  return architecture == "qwen35" || architecture == "qwen35moe";
+}
 constexpr std::array<Names, 8> qwen35_layer_names{
     {{"post_attention_layernorm", "post_attention_norm"},
      {"linear_attn.in_proj_qkv", "attn_qkv"},
@@ -130,17 +140,21 @@ std::optional<std::vector<std::byte>> in_order(const TiledHeads& heads, std::str
   return result;
 }
 
+/// True for a tensor from which convert_hf_to_gguf.py takes the extents of 1.
+bool is_squeezed(std::string_view name) {
+  return ends_with_any(name, {"conv1d.weight", "shared_expert_gate.weight"});
+}
+
 /// llama.cpp's name of what is after "model.layers.N."; empty if it has none.
 std::string name_in_layer(std::string_view name, std::string_view architecture) {
-  if (architecture == name_of_qwen35) {
+  if (is_qwen35(architecture)) {
     if (const auto whole = translated(qwen35_whole_names, name); !whole.empty())
       return std::string(whole);
   }
   const std::size_t ending = name.rfind('.');
   if (ending == std::string_view::npos) return "";
   const auto part = name.substr(0, ending);
-  auto found =
-      architecture == name_of_qwen35 ? translated(qwen35_layer_names, part) : std::string_view();
+  auto found = is_qwen35(architecture) ? translated(qwen35_layer_names, part) : std::string_view();
   for (const auto& [of, names] : norm_names)
     if (of == architecture && names.hugging_face == part) found = names.gguf;
   if (found.empty()) found = translated(layer_names, part);
@@ -150,6 +164,9 @@ std::string name_in_layer(std::string_view name, std::string_view architecture) 
 }  // namespace
 
 std::string gguf_name(const std::string& name, std::string_view architecture) {
+  // All experts of a layer are in one tensor.
+  if (const auto expert = expert_tensor(name))
+    return gguf_name(expert->prefix + expert->part + ".weight", architecture);
   if (const auto whole = translated(whole_names, name); !whole.empty()) return std::string(whole);
   constexpr std::string_view layers = "model.layers.";
   const std::size_t end_of_number = name.find('.', layers.size());
@@ -183,8 +200,8 @@ const StoredTensor& GgufTensors::stored(const std::string& name, const Shape& sh
   }
   const auto& stored = found->second;
   Shape in_file = shape;
-  // convert_hf_to_gguf.py squeezes the weights of a convolution.
-  if (name.ends_with("conv1d.weight")) std::erase(in_file, 1U);
+  if (is_squeezed(name)) std::erase(in_file, 1U);
+  if (expert_tensor(name)) in_file.insert(in_file.begin(), order_.experts);
   require_shape(stored, in_file, "metadata");
   used_.use(stored);
   return stored;
@@ -192,6 +209,13 @@ const StoredTensor& GgufTensors::stored(const std::string& name, const Shape& sh
 
 const StoredTensor& GgufTensors::tensor(const std::string& name, const Shape& shape) {
   const StoredTensor& stored = this->stored(name, shape);
+  if (const auto expert = expert_tensor(name))
+    return parts_.emplace_back(part_of_stack(stored, expert->number, 0, shape));
+  if (name.ends_with("shared_expert_gate.weight")) {
+    auto& map = parts_.emplace_back(stored);
+    map.shape = shape;
+    return map;
+  }
   if (order_.pairs_neighbours &&
       (name.ends_with("q_proj.weight") || name.ends_with("k_proj.weight"))) {
     return reordered(stored,

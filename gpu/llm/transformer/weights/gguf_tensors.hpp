@@ -36,6 +36,8 @@ struct GgufOrder {
   bool pairs_neighbours = false;
   std::size_t head_dim = 0;
   std::optional<TiledHeads> tiled;
+  /// Those of a layer, which are stacked in one tensor for each of their maps; 0: none.
+  std::size_t experts = 0;
 };
 
 /// The tensors of a GGUF file under Hugging Face's names, shapes and order. BadInput for one that
@@ -58,12 +60,13 @@ class GgufTensors final : public TensorSource {
   };
   const StoredTensor& tensor(const std::string& name, const Shape& shape) override;
   void use(const std::string& name, const Shape& shape) override { stored(name, shape); }
-  /// The tensor as it is in the file; it counts as used.
+  /// The tensor as it is in the file, of an expert that of all of them; it counts as used.
   const StoredTensor& stored(const std::string& name, const Shape& shape);
   /// The tensor with other bytes, which stay until release().
   const StoredTensor& reordered(const StoredTensor& stored, std::vector<std::byte> bytes);
   void release() override {
     reordered_.clear();
+    parts_.clear();
     used_.forget_latest([this](const StoredTensor& tensor) { file_.forget(tensor); });
   }
 
@@ -71,6 +74,7 @@ class GgufTensors final : public TensorSource {
   const GgufOrder order_;
   UsedTensors used_;
   std::list<Reordered> reordered_;
+  std::list<StoredTensor> parts_;
 };
 
 }  // namespace tempera::gpu

@@ -1,6 +1,7 @@
 #include "gpu/llm/transformer/weights/tensor_source.hpp"
 
 #include <algorithm>
+#include <charconv>
 
 #include "base/error.hpp"
 #include "base/in_quotes.hpp"
@@ -112,13 +113,55 @@ DeviceMemory<float> TensorSource::stacked_vector(std::initializer_list<Part> par
   return DeviceMemory<float>(std::span<const float>(all));
 }
 
+std::optional<ExpertTensor> expert_tensor(const std::string& name) {
+  constexpr std::string_view experts = ".mlp.experts.";
+  constexpr std::string_view weight = ".weight";
+  const auto at = name.find(experts);
+  if (at == std::string::npos || !name.ends_with(weight)) return std::nullopt;
+  const std::size_t begin = at + experts.size();
+  const std::size_t dot = name.find('.', begin);
+  const std::size_t end = name.size() - weight.size();
+  ExpertTensor result{name.substr(0, begin), 0, ""};
+  const auto [stop, error] =
+      std::from_chars(name.data() + begin, name.data() + std::min(dot, name.size()), result.number);
+  if (error != std::errc() || dot >= end || stop != name.data() + dot) return std::nullopt;
+  result.part = name.substr(dot + 1, end - dot - 1);
+  return result;
+}
+
+StoredTensor part_of_stack(const StoredTensor& stored, std::size_t number, std::size_t begin,
+                           const std::vector<std::uint64_t>& shape) {
+  const std::size_t rows = stored.shape[0] * stored.shape[1];
+  const std::size_t row_bytes = stored.bytes.size() / rows;
+  StoredTensor part = stored;
+  part.shape = shape;
+  part.bytes = stored.bytes.subspan((number * stored.shape[1] + begin) * row_bytes,
+                                    static_cast<std::size_t>(shape[0]) * row_bytes);
+  return part;
+}
+
 std::string FolderTensors::name_in_files(const std::string& name) const {
   constexpr std::string_view model = "model.";
   if (const auto taken = taken_for_.find(name); taken != taken_for_.end()) return taken->second;
   return name.starts_with(model) ? prefix_ + name.substr(model.size()) : name;
 }
 
+std::optional<StoredTensor> FolderTensors::of_stacked_experts(const std::string& name,
+                                                              const Shape& shape) {
+  const std::string in_files = name_in_files(name);
+  const auto expert = expert_tensor(in_files);
+  if (experts_ == 0 || !expert || files_.tensors().contains(in_files)) return std::nullopt;
+  const bool is_down = expert->part == "down_proj";
+  const std::string stack = expert->prefix + (is_down ? expert->part : "gate_up_proj");
+  if (!files_.tensors().contains(stack)) return std::nullopt;
+  const std::uint64_t out = shape[0];
+  const auto& stored = files_.tensor(stack, Shape{experts_, is_down ? out : 2 * out, shape[1]});
+  used_.use(stored);
+  return part_of_stack(stored, expert->number, expert->part == "up_proj" ? out : 0, shape);
+}
+
 const StoredTensor& FolderTensors::tensor(const std::string& name, const Shape& shape) {
+  if (auto part = of_stacked_experts(name, shape)) return parts_.emplace_back(std::move(*part));
   if (const auto map = used_map(name, shape)) {
     return dequantised_
         .emplace_back(dequantised_map(*map, *quantisation_, name_in_files(name), shape))

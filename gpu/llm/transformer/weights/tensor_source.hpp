@@ -92,6 +92,20 @@ class UsedTensors {
   std::vector<const StoredTensor*> latest_;
 };
 
+/// A tensor of one expert, "PREFIX.mlp.experts.NUMBER.PART.weight".
+struct ExpertTensor {
+  std::string prefix;  ///< "PREFIX.mlp.experts."
+  std::size_t number;
+  std::string part;  ///< "gate_proj", "up_proj" or "down_proj"
+};
+/// Reads a name; nothing if it is not of that form.
+std::optional<ExpertTensor> expert_tensor(const std::string& name);
+
+/// Tensor `number` of those that are stacked in one more extent, from row `begin` on: `stored` is
+/// [experts, rows, …], the result [shape[0], …].
+StoredTensor part_of_stack(const StoredTensor& stored, std::size_t number, std::size_t begin,
+                           const std::vector<std::uint64_t>& shape);
+
 /// The tensors of a model folder. BadInput for one that is missing, has the wrong shape or dtype,
 /// or holds NaN or infinity.
 class FolderTensors final : public TensorSource {
@@ -103,6 +117,9 @@ class FolderTensors final : public TensorSource {
   void dequantise_as(std::optional<FolderQuantisation> quantisation) {
     quantisation_ = std::move(quantisation);
   }
+  /// Experts may from now on be stored in one tensor for all `experts` of a layer, as
+  /// "mlp.experts.gate_up_proj" and "mlp.experts.down_proj".
+  void stack_experts(std::size_t experts) { experts_ = experts; }
   /// The name of a tensor in the files.
   std::string name_in_files(const std::string& name) const;
   /// Gives the stored tensor of this name wherever `name` is asked for.
@@ -119,11 +136,17 @@ class FolderTensors final : public TensorSource {
 
  private:
   const StoredTensor& tensor(const std::string& name, const Shape& shape) override;
-  void use(const std::string& name, const Shape& shape) override { used_map(name, shape); }
+  void use(const std::string& name, const Shape& shape) override {
+    if (!of_stacked_experts(name, shape)) used_map(name, shape);
+  }
   void release() override {
     used_.forget_latest([this](const StoredTensor& tensor) { files_.forget(tensor); });
     dequantised_.clear();
+    parts_.clear();
   }
+  /// The tensor that all experts of a layer share, if the one of this name is in such a one; it
+  /// counts as used.
+  std::optional<StoredTensor> of_stacked_experts(const std::string& name, const Shape& shape);
   /// The quantised map of this name, or nothing; notes what is used.
   std::optional<QuantisedMap> used_map(const std::string& name, const Shape& shape);
 
@@ -131,7 +154,9 @@ class FolderTensors final : public TensorSource {
   std::string prefix_;
   std::map<std::string, std::string> taken_for_;
   std::optional<FolderQuantisation> quantisation_;
+  std::size_t experts_ = 0;
   std::list<DequantisedMap> dequantised_;
+  std::list<StoredTensor> parts_;
   UsedTensors used_;
 };
 

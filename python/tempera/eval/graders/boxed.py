@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 
+from tempera.eval.graders.denied import NEAR, is_denied
 
 _BOX = re.compile(r"\\(?:boxed|fbox)(?=\{|\s+\S)")
-_UNBRACED = re.compile(r"\s*([^$\n]*)")
+_UNBRACED = re.compile(r"\s*([^$\n]{0,200})")
 _BRACE = re.compile(r"[{}]")
 _OPENING = re.compile(r"\s*\{")
 
@@ -23,27 +24,30 @@ def _closing_braces(text: str) -> dict[int, int]:
     return closed
 
 
-def last_boxed(text: str) -> str | None:
-    r"""What the last balanced `\boxed{…}` or `\fbox{…}` holds; `\boxed 5` holds what follows up to a `$`.
+def stated_box(text: str) -> tuple[str | None, str]:
+    r"""What the last balanced `\boxed{…}` or `\fbox{…}` holds that the text does not deny, and the text after the last of all.
 
-    A box that is never closed is passed over: the last balanced one counts. The time is linear in the text's length.
+    `\boxed 5` holds what follows up to a `$`. A box that is never closed is passed over. The time is linear in the text's length.
 
-    >>> last_boxed(r"first \boxed{1}, then \boxed{\frac{1}{2}}.")
-    '\\frac{1}{2}'
-    >>> last_boxed(r"so \boxed 5$.")
-    '5'
-    >>> last_boxed("no box") is None
-    True
+    >>> stated_box(r"first \boxed{1}, then \boxed{\frac{1}{2}}.")
+    ('\\frac{1}{2}', '.')
+    >>> stated_box(r"so \boxed 5$, not $\boxed{6}$"), stated_box("no box")
+    (('5', '$'), (None, 'no box'))
     """
     boxes = list(_BOX.finditer(text))
     closed = _closing_braces(text) if boxes else {}
+    rest = None
     for found in reversed(boxes):
         opening = _OPENING.match(text, found.end())
-        if opening is None:
-            unbraced = _UNBRACED.match(text, found.end())
-            content = unbraced.group(1).strip() if unbraced else ""
-            if content:
-                return content
-        elif opening.end() - 1 in closed:
-            return text[opening.end() : closed[opening.end() - 1]].strip()
-    return None
+        unbraced = None if opening else _UNBRACED.match(text, found.end())
+        if unbraced is not None and unbraced.group(1).strip():
+            content, end = unbraced.group(1), unbraced.end()
+        elif opening is not None and opening.end() - 1 in closed:
+            end = closed[opening.end() - 1] + 1
+            content = text[opening.end() : end - 1]
+        else:
+            continue
+        rest = text[end:] if rest is None else rest
+        if not is_denied(text[max(0, found.start() - NEAR) : found.start()], text[end : end + NEAR]):
+            return content.strip(), rest
+    return None, text if rest is None else rest

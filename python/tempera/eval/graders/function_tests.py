@@ -1,4 +1,8 @@
-"""HumanEval's grader: the function is defined and its tests are run, 3 seconds a problem."""
+"""The grader of HumanEval and MBPP: the function is defined and its tests are run, 3 seconds a problem.
+
+A problem's details are `entry_point`, the function's name, `prompt`, the program that an answer may continue (empty if there
+is none), and `test`, which runs after the function.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,7 @@ _LIMITS = Limits(seconds=3.0)
 
 
 class FunctionTestGrader(Grader):
-    """Right if the program and `check(function)` come to their end within the limits."""
+    """Right if the program and its tests come to their end within the limits."""
 
     votes = False
     needs_sandbox = True
@@ -20,6 +24,5 @@ class FunctionTestGrader(Grader):
         return function_program(text, problem.details["prompt"], problem.details["entry_point"])
 
     def judge(self, extracted: str, problem: Problem) -> Verdict:
-        check = f"\n\ncheck({problem.details['entry_point']})\n"
-        outcome = run_python(f"{extracted}\n\n{problem.details['test']}{check}", limits=_LIMITS, tests=True)
+        outcome = run_python(f"{extracted}\n\n{problem.details['test']}", limits=_LIMITS, tests=True)
         return Verdict(outcome.passed, "" if outcome.status in ("finished", "failed") else outcome.status)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tempera.errors import BadInput
 from tempera.eval.graders import prm800k_rules
-from tempera.eval.graders.boxed import last_boxed
+from tempera.eval.graders.boxed import stated_box
 from tempera.eval.graders.limited_worker import Crashed, LimitedWorker, TimedOut
 from tempera.eval.graders.verdict import Grader, Verdict, after_thinking
 from tempera.eval.problem import Problem
@@ -23,7 +23,7 @@ def require_packages() -> None:
 
 
 class MathematicsGrader(Grader):
-    r"""The last balanced box of a text; no box is a wrong answer.
+    r"""The last balanced box of a text that it does not deny; no box is a wrong answer.
 
     >>> grader = MathematicsGrader()
     >>> problem = Problem("1", {"problem": "?"}, r"\frac{1}{2}")
@@ -38,7 +38,7 @@ class MathematicsGrader(Grader):
         self._second = LimitedWorker(_SECONDS_OF_THE_SECOND_OPINION, ["math_verify"]) if second_opinion else None
 
     def extract(self, text: str, terminated: bool, problem: Problem) -> str | None:
-        return last_boxed(after_thinking(text))
+        return stated_box(after_thinking(text))[0]
 
     def _difference_is_zero(self, text: str) -> bool:
         return bool(self._worker.ask("difference_is_zero", text))

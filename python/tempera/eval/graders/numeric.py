@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from unicodedata import category
 
-from tempera.eval.graders.boxed import last_boxed
+from tempera.eval.graders.boxed import stated_box
+from tempera.eval.graders.denied import is_denied
 from tempera.eval.graders.numbers import LONGEST, NoNumber, last_side, number_in, number_of, read_value
 from tempera.eval.graders.plain_text import plain
 from tempera.eval.graders.said import ANSWER, marked, questions, said
@@ -43,10 +44,10 @@ _NUMBER_NEXT = re.compile(r" [0-9⟨]")
 # The last number of a text: not within a name or an exponent, and not the second of two.
 _NUMBER = re.compile(r"(?<![0-9A-Za-z_^{.])\.?[0-9]|⟨")
 _BEFORE = re.compile(r"[0-9)⟩°%] ?(?:(?:and|or|to|mod|times|plus)|[-+*·:,]) ?\(?$")
-# Before the last number, these make another of it, or none: f(5), x > 5, not 5, —5.
+# Before the last number, these make another of it, or none: f(5), x > 5, —5.
 _CHANGED = re.compile(
     r"[a-z]\($|[a-zα-ω]/$|[α-ω⌊]$|(?<![-=>])[<>]=? ?$|(?<!\S)—$|log_?[0-9] ?\(?$"
-    r"|(?<![a-z])(?:not(?: equal to)?|than|least|most|under|above|below|negative|minus|twice|double|triple|sin|cos|tan|log|ln|sqrt|(?:half|root) of) ?$",
+    r"|(?<![a-z])(?:than|least|most|under|above|below|negative|minus|twice|double|triple|sin|cos|tan|log|ln|sqrt|(?:half|root) of) ?$",
     re.IGNORECASE,
 )
 _DIGIT = re.compile(r"(?<![a-z]\^)[0-9]")
@@ -73,17 +74,16 @@ def _goes_on(text: str) -> bool:
     return written.lower() in CHANGERS or (len(written) == 1 and written not in ("a", "I") and written not in SYMBOLS)
 
 
-def _said_number(phrase: str, has_words: bool) -> str | None:
-    """The number that a phrase says; "" if it says something else of numbers, and None if it says nothing of them."""
+def _said_number(phrase: str, has_words: bool, before: str = "", after: str = "") -> str | None:
+    """The number that a phrase between two texts says; "" if it says something else of numbers, and None if it says nothing of them."""
     phrase = plain(phrase).strip()
     sentence = _SENTENCE_END.split(phrase, maxsplit=1)[0]
-    before = _WORDS_BEFORE.match(phrase)
+    words = _WORDS_BEFORE.match(phrase)
     places = []
-    if before and (has_words or not before.group()):
-        changing = NOT_LEADING.intersection(before.group().lower().split())
-        if changing:
-            return None if changing == {"not"} else ""
-        places.append(before.end())
+    if words and (has_words or not words.group()):
+        if not NOT_LEADING.isdisjoint(words.group().lower().replace("most likely", "").split()):
+            return ""
+        places.append(words.end())
     elif "=" not in sentence and "≈" not in sentence:
         return None
     side = last_side(sentence)
@@ -94,12 +94,13 @@ def _said_number(phrase: str, has_words: bool) -> str | None:
         except NoNumber:
             continue
         if not _goes_on(phrase[end:]):
-            return phrase[place:end].strip()
+            return None if is_denied(before + phrase[:place], phrase[end:] + after) else phrase[place:end].strip()
     return ""
 
 
 def _last_number(text: str) -> str | None:
-    """The last number of a text; None if there is none, or if it is a part of something else."""
+    """The last number of a text; None if there is none, or if it is a part of something else or denied."""
+    lines = text[-LONGEST:].splitlines()
     text = plain(text[-LONGEST:])
     place, start, end = 0, 0, 0
     while found := _NUMBER.search(text, place):
@@ -115,6 +116,12 @@ def _last_number(text: str) -> str | None:
     sign = _SIGN_BEFORE.search(before)
     if _CHANGED.search(before) or (_is_of_numbers(sign) and sign and sign.group(1) not in _LEADING):
         return None
+    # Where lines end shows in the text as it is written.
+    line = next((number for number in range(len(lines) - 1, -1, -1) if text[start:end].strip() in plain(lines[number])), None)
+    if line is not None:
+        in_line, _, after = plain(lines[line]).rpartition(text[start:end].strip())
+        if is_denied("\n".join([*lines[:line], in_line]), "\n".join([after, *lines[line + 1 :]])):
+            return None
     return ("-" if text[:start].endswith("-") else "") + text[start:end].strip()
 
 
@@ -136,10 +143,10 @@ class NumericGrader(Grader):
             found = self._marked(part, words_of(problem.fields.get("problem", "")))
             if found is not None:
                 return found or None
-        return _last_number(text)
+        return _last_number(stated_box(text)[1])
 
     def _marked(self, text: str, words: frozenset[str]) -> str | None:
-        boxed = last_boxed(text)
+        boxed, text = stated_box(text)
         if boxed is not None:
             number = number_in(boxed, words)
             return boxed if number is None else number
@@ -150,7 +157,8 @@ class NumericGrader(Grader):
             number = _said_number(phrase, has_words=False)
             if number is not None:
                 return number
-        return next((number for _, phrase in said(text, ANSWER) if (number := _said_number(phrase, has_words=True)) is not None), None)
+        numbers = (_said_number(phrase, True, before, after) for _, phrase, before, after in said(text, ANSWER))
+        return next((number for number in numbers if number is not None), None)
 
     def judge(self, extracted: str, problem: Problem) -> Verdict:
         found = number_of(extracted)

@@ -18,7 +18,7 @@ _CODE = re.compile(r"(?:async def|def|class|import|from|@|#|\w+ *(?:: *\w+ *)?\+
 _MOST_CUTS = 50
 
 
-def _parsed(source: str) -> ast.Module | int:
+def parsed(source: str) -> ast.Module | int:
     """A program's statements; if it is none, the line where that is seen."""
     try:
         with warnings.catch_warnings():
@@ -49,7 +49,7 @@ def _longest_program(lines: list[str], first: int, margin: str) -> ast.Module | 
     The first lines, `first` of them, stay. None if they alone are not a program.
     """
     for _ in range(_MOST_CUTS):
-        tree = _parsed("".join(lines))
+        tree = parsed("".join(lines))
         if isinstance(tree, ast.Module):
             return tree
         cut = min(tree, len(lines)) - 1
@@ -133,13 +133,14 @@ def function_program(text: str, prompt: str, name: str) -> str:
 
     The prompt continued by a body that the answer begins with. What the prompt has before its function, with a whole
     definition: from the last fenced block that has one, or from the text itself without the prose around it. The prompt
-    continued by a body in a fenced block, the last that is one.
+    continued by a body in a fenced block, the last that is one. An empty prompt cannot be continued: the answer has to
+    define the function.
 
     >>> function_program("Sure:\n```\nreturn 2 * x\n```", "def f(x):\n", "f")
     'def f(x):\n    return 2 * x\n'
     """
     answer = after_thinking(text)
-    before = prompt[: prompt.rindex(f"def {name}(")]
+    before = prompt.rpartition(f"def {name}(")[0]
     definition = re.compile(rf"^(?:async )?def {re.escape(name)}\b", re.MULTILINE)
     blocks = fenced_blocks(answer)
     lines = _lines(answer.strip("\n"))
@@ -173,7 +174,7 @@ def whole_program(text: str) -> str | None:
     """
     blocks = fenced_blocks(after_thinking(text))
     for block in reversed(blocks):
-        tree = None if block.is_python else _parsed(block.code)
+        tree = None if block.is_python else parsed(block.code)
         if block.is_python or (isinstance(tree, ast.Module) and _works(tree)):
             return block.code
     return blocks[-1].code if blocks else None

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from itertools import islice
+from typing import NamedTuple
+
+from tempera.eval.graders.denied import NEAR
 
 # A base model goes on to another question of its own.
 _NEXT_QUESTION = re.compile(r"^[*# ]*(?:Q|Question|Problem|Human|User)[* ]*[0-9]*[:.]", re.MULTILINE)
-ANSWER = re.compile(r"(?<![a-z])answer", re.IGNORECASE)
-CHOICE = re.compile(r"(?<![a-z])(?:answer|option|choice)", re.IGNORECASE)
-# Before one of these, an answer is denied: "I do not think that the answer is 5".
-_DENIED = re.compile(
-    r"(?:(?:wrong|incorrect) (?:answer|option|choice)"
-    r"|(?:not|n['’]t|never) (?:think|believe|say|sure|certain)[a-z ]*(?:answer|option|choice)"
-    r"|(?:false|doubt) that (?:the )?(?:answer|option|choice))$",
-    re.IGNORECASE,
-)
+ANSWER = re.compile(r"(?<![a-z])answer(?: to (?:the|this) (?:question|problem))?", re.IGNORECASE)
+CHOICE = re.compile(r"(?<![a-z])(?:answer(?: to (?:the|this) (?:question|problem))?|option|choice)", re.IGNORECASE)
 _IS = re.compile(r"[*_ ]*(?:([:：=])|(is|equals|(?:will|would|should|must) be)\b:?)", re.IGNORECASE)
 _MARK = re.compile(r"####")
 _LINE = re.compile(r"\s*(?:\$\$|\\\[)?\s*([^\n]*)")
@@ -44,12 +41,20 @@ def marked(text: str) -> list[str]:
     return [_after(text, mark) for mark in islice(_MARK.finditer(text), _MOST)]
 
 
-def is_denied(text: str, end: int) -> bool:
-    """True if a text says until `end` that what follows is not the answer."""
-    return _DENIED.search(text[max(0, end - _LONGEST) : end]) is not None
+class Said(NamedTuple):
+    """An "answer is" or its like: its verb or sign, what follows in its line, and the text before and after that line."""
+
+    sign: str
+    phrase: str
+    before: str
+    after: str
 
 
-def said(text: str, noun: re.Pattern[str]) -> list[tuple[str, str]]:
-    """Each "answer is" or its like, as its verb or sign and what follows; the last 100, the last first."""
-    marks = [mark for found in noun.finditer(text) if (mark := _IS.match(text, found.end())) and not is_denied(text, found.end())]
-    return [((mark.group(1) or mark.group(2)).lower(), _after(text, mark)) for mark in marks[: -_MOST - 1 : -1]]
+def said(text: str, noun: re.Pattern[str]) -> Iterator[Said]:
+    """Each "answer is" or its like; the last 100, the last first."""
+    marks = [mark for found in noun.finditer(text) if (mark := _IS.match(text, found.end()))]
+    for mark in marks[: -_MOST - 1 : -1]:
+        line = _LINE.match(text, mark.end())
+        assert line is not None  # it may be empty
+        cut = min(line.end(), line.start(1) + _LONGEST)
+        yield Said((mark.group(1) or mark.group(2)).lower(), text[line.start(1) : cut], text[max(0, line.start(1) - NEAR) : line.start(1)], text[cut : cut + NEAR])

@@ -48,7 +48,7 @@ CHANGERS = frozenset(
 
 # Between "answer is" and a number, these say that it is not the answer.
 NOT_LEADING = CHANGERS | frozenset(
-    """not between less least most than under above below negative twice double triple multiple sum product difference ratio
+    """between less least most than under above below negative twice double triple multiple sum product difference ratio
     root sqrt log ln sin cos tan from either neither square cube step""".split()
 )
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from tempera.eval.report import svg
 from tempera.eval.report.results import Results, SamplerResult
-from tempera.eval.report.tables import name_of, percent, row
+from tempera.eval.report.tables import name_of, names_at_k, percent, row
 from tempera.settings import takes
 
 _STYLE = """
@@ -58,6 +58,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def _accuracy(results: Results) -> str:
+    at_k = names_at_k(results)
     rows = []
     for result in results.samplers:
         cells = row(result)
@@ -72,10 +73,12 @@ def _accuracy(results: Results) -> str:
                 paper,
                 cells["vote"] or "–",
                 cells["paper vote"] or "–",
+                *(cells[name] for name in at_k),
             )
         )
     head = ["sampler", "pass@1 %, mean ± sd over seeds", "95 % interval"]
     head += [f"paper, {results.paper_model}" if results.paper_model else "paper", "vote %", "paper, vote"]
+    head += [f"{name} %" for name in at_k]
     return table(head, rows) + svg.dots(
         [(name_of(one), one.accuracy, one.interval.low, one.interval.high) for one in results.samplers], "pass@1"
     )
@@ -247,6 +250,15 @@ def _described(result: SamplerResult) -> str:
     return text + (f", schedule {settings.schedule}" if settings.sampler == "ppt" else "")
 
 
+def _explained_at_k(results: Results) -> str:
+    if not results.samplers[0].at_k:
+        return ""
+    return (
+        "<p class=quiet>pass@k is the share of problems that at least one of k answers solves, and avg@k the mean accuracy of k "
+        f"answers; both are means over all choices of k of the {results.samplers[0].seeds} answers to a problem.</p>"
+    )
+
+
 def page(results: Results) -> str:
     """The whole page."""
     plan = results.evaluation.plan
@@ -261,6 +273,7 @@ def page(results: Results) -> str:
         f"<h1>{html.escape(results.title)}</h1><p>{html.escape(lead)}</p><h2>Accuracy</h2>"
         "<p class=quiet>Intervals are for problems like these: answers to one problem depend on each other, so problems are "
         "what is counted. pass@1 takes one returned answer a problem and seed.</p>"
+        f"{_explained_at_k(results)}"
         f"{_accuracy(results)}{_sweep(results)}"
     )
     if results.comparisons:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,7 +12,7 @@ from tempera.eval.grading import Grade, read_grades
 from tempera.eval.report import paper_values
 from tempera.eval.samplers import Settings
 from tempera.eval.sampling import Figures, Sampling
-from tempera.eval.statistics import Interval, Paired, deviation, mean, paired, share_interval
+from tempera.eval.statistics import Interval, Paired, avg_at_k, deviation, mean, paired, pass_at_k, share_interval
 from tempera.eval.tasks import Task
 
 _GIB = 1 << 30
@@ -28,7 +29,10 @@ class Edge:
 
 @dataclass(frozen=True)
 class SamplerResult:
-    """The figures of one sampler; None if it was not measured. Shares are from 0 to 1."""
+    """The figures of one sampler; None if it was not measured. Shares are from 0 to 1.
+
+    `at_k` has pass@k and avg@k under these names, for each k that was asked for.
+    """
 
     settings: Settings
     problems: int
@@ -36,6 +40,7 @@ class SamplerResult:
     right: tuple[int, ...]
     by_seed: tuple[float, ...]
     interval: Interval
+    at_k: dict[str, float]
     vote_by_seed: tuple[float, ...]
     second_opinion_differs: int | None
     failures: list[dict[str, Any]]
@@ -99,8 +104,8 @@ def _grades_of(evaluation: Evaluation, task: Task, settings: Settings, seed: int
     return found
 
 
-def gather(evaluation: Evaluation, sampling: Sampling, paper_model: str | None = None) -> Results:
-    """All figures of an evaluation whose answers are judged."""
+def gather(evaluation: Evaluation, sampling: Sampling, paper_model: str | None = None, k: Sequence[int] = ()) -> Results:
+    """All figures of an evaluation whose answers are judged; pass@k and avg@k for each of `k`, which seeds bound."""
     plan = evaluation.plan
     task = plan.read_task()
     task.grader.close()
@@ -110,7 +115,7 @@ def gather(evaluation: Evaluation, sampling: Sampling, paper_model: str | None =
     if model and model not in paper_values.models():
         raise BadInput("--paper-model", f'"{model}" is not in the paper', f"give one of {', '.join(paper_values.models())}")
     beside = model or "Qwen3-8B"
-    samplers = [_result(evaluation, sampling, task, settings, model, beside) for settings in evaluation.samplers()]
+    samplers = [_result(evaluation, sampling, task, settings, model, beside, k) for settings in evaluation.samplers()]
     reference = next((one for one in samplers if one.settings.sampler == "ppt"), samplers[0])
     comparisons = [
         Comparison(reference.settings.label, one.settings.label, paired(reference.right, one.right, len(plan.seeds)))
@@ -129,7 +134,7 @@ def gather(evaluation: Evaluation, sampling: Sampling, paper_model: str | None =
 
 
 def _result(
-    evaluation: Evaluation, sampling: Sampling, task: Task, settings: Settings, model: str, beside: str
+    evaluation: Evaluation, sampling: Sampling, task: Task, settings: Settings, model: str, beside: str, k: Sequence[int] = ()
 ) -> SamplerResult:
     plan = evaluation.plan
     grades = [_grades_of(evaluation, task, settings, seed) for seed in plan.seeds]
@@ -150,6 +155,9 @@ def _result(
         right=right,
         by_seed=tuple(mean([float(of_seed[identity].correct) for identity in identities]) for of_seed in grades),
         interval=share_interval(right, len(plan.seeds)),
+        at_k={
+            f"{name}@{one}": float(share(right, len(plan.seeds), one)) for one in k for name, share in (("pass", pass_at_k), ("avg", avg_at_k))
+        },
         vote_by_seed=()
         if any(vote is None for of_seed in voted for vote in of_seed)
         else tuple(mean([float(bool(vote)) for vote in of_seed]) for of_seed in voted),

@@ -43,6 +43,11 @@ def name_of(result: SamplerResult) -> str:
     return settings.label
 
 
+def names_at_k(results: Results) -> list[str]:
+    """The columns of pass@k and avg@k that were asked for; pass@1 is there anyhow."""
+    return [name for name in results.samplers[0].at_k if name not in COLUMNS]
+
+
 def row(result: SamplerResult) -> dict[str, str]:
     """The cells of one sampler, by column; shares in per cent."""
     votes = result.vote_by_seed
@@ -68,7 +73,8 @@ def row(result: SamplerResult) -> dict[str, str]:
         str(len(result.failures)),
         "; ".join(result.differences),
     )
-    return dict(zip(COLUMNS, cells, strict=True))
+    at_k = {name: percent(share) for name, share in result.at_k.items() if name not in COLUMNS}
+    return dict(zip(COLUMNS, cells, strict=True)) | at_k
 
 
 def asked_by(plan: Plan) -> tuple[str, str]:
@@ -81,7 +87,7 @@ def as_csv(results: Results) -> str:
     plan = results.evaluation.plan
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(("task", "model", "template", "prompting", *COLUMNS))
+    writer.writerow(("task", "model", "template", "prompting", *COLUMNS, *names_at_k(results)))
     for result in results.samplers:
         named = (results.title, plan.model, *asked_by(plan))
         writer.writerow((*named, *row(result).values()))
@@ -109,11 +115,12 @@ def escape_latex(text: str) -> str:
 def as_latex(results: Results) -> str:
     """A table for a paper: ours and the paper's values side by side, with booktabs."""
     plan = results.evaluation.plan
+    at_k = names_at_k(results)
     lines = [
         "% needs \\usepackage{booktabs}",
-        "\\begin{tabular}{lrrrrrr}",
+        f"\\begin{{tabular}}{{lrrrrrr{'r' * len(at_k)}}}",
         "\\toprule",
-        "Sampler & pass@1 (\\%) & 95\\,\\% interval & paper & vote & paper & decode tokens \\\\",
+        f"Sampler & pass@1 (\\%) & 95\\,\\% interval & paper & vote & paper & decode tokens{''.join(f' & {name}' for name in at_k)} \\\\",
         "\\midrule",
     ]
     for result in results.samplers:
@@ -129,6 +136,7 @@ def as_latex(results: Results) -> str:
                     cells["vote"] or "--",
                     cells["paper vote"] or "--",
                     cells["decode tokens"] or "--",
+                    *(cells[name] for name in at_k),
                 )
             )
             + " \\\\"
@@ -172,13 +180,16 @@ def as_text(results: Results) -> str:
     plan = results.evaluation.plan
     asked = f"{plan.model}, {'chat' if plan.chat else 'raw'}, template {plan.template}" if plan.template else "answers from a file"
     lines = [f"{results.title}: {results.samplers[0].problems} problems, {_seeds(results)}; {asked}"]
-    lines.append(f"{'sampler':32} {'pass@1 %':>14} {'95 %':>15} {'paper':>6} {'vote':>6} {'tokens':>8}")
+    at_k = names_at_k(results)
+    heads = "".join(f" {name:>8}" for name in at_k)
+    lines.append(f"{'sampler':32} {'pass@1 %':>14} {'95 %':>15} {'paper':>6} {'vote':>6} {'tokens':>8}{heads}")
     for result in results.samplers:
         cells = row(result)
         value = cells["pass@1"] + (f" ± {cells['sd']}" if cells["sd"] else "")
         interval = f"[{cells['low']}, {cells['high']}]"
         lines.append(
             f"{cells['sampler']:32} {value:>14} {interval:>15} {cells['paper']:>6} {cells['vote']:>6} {cells['decode tokens']:>8}"
+            + "".join(f" {cells[name]:>8}" for name in at_k)
         )
     failed = sum(len(result.failures) for result in results.samplers)
     if failed:

@@ -7,10 +7,13 @@ from pathlib import Path
 
 from tempera.errors import BadInput
 from tempera.eval.input_files import WrongRecord
+from tempera.eval.tasks.arc import read_arc
 from tempera.eval.tasks.gpqa import read_gpqa
 from tempera.eval.tasks.humaneval import read_humaneval
 from tempera.eval.tasks.livecodebench import check_tests, read_livecodebench
 from tempera.eval.tasks.mathematics import read_aime, read_aime24, read_aime25, read_gsm8k, read_math500
+from tempera.eval.tasks.mbpp import read_mbpp
+from tempera.eval.tasks.mmlu import read_mmlu
 from tempera.eval.tasks.own import read_own
 from tempera.eval.tasks.task import Task, TaskSource
 
@@ -42,6 +45,21 @@ TASKS: dict[str, TaskSource] = {
         'a line has "question_id", "question_content", "contest_date", "starter_code", "metadata", "public_test_cases" and '
         '"private_test_cases", as published', read_livecodebench, ("subset",), check_tests,
     ),
+    "mbpp": TaskSource(
+        "functions and their tests", "mbpp.jsonl or sanitized-mbpp.json",
+        'a record has "task_id", "code", "test_list", and "text" and "test_setup_code" or "prompt" and "test_imports"',
+        read_mbpp, ("subset",),
+    ),
+    "mmlu": TaskSource(
+        "questions with four options", "*_test.csv or JSONL, any number of them",
+        'a row of CSV is the question, four options and the letter of the right one, and no row has names; a line of JSON has '
+        '"question", "choices" or "A" to "D", and "answer", a letter or an index from 0', read_mmlu,
+    ),
+    "arc": TaskSource(
+        "questions of science with three to five options", "ARC-*.jsonl",
+        'a line has "id", "answerKey", and "question" with "stem" and "choices", or "question" and "choices" with "text" and "label"',
+        read_arc,
+    ),
     "own": TaskSource(
         "data of your own", "JSONL with prompt and answer",
         'a line has "prompt", "answer" and, if you like, "id"', read_own, ("grader",),
@@ -50,7 +68,7 @@ TASKS: dict[str, TaskSource] = {
 
 
 def read_task(name: str, paths: list[Path], subset: str = "", grader: str = "", is_checked: bool = False) -> Task:
-    """Reads the data of a task; `subset` is LiveCodeBench's, `grader` that of a task of one's own.
+    """Reads the data of a task; `subset` is LiveCodeBench's or MBPP's, `grader` that of a task of one's own.
 
     is_checked: whether the same files have been read before, and all that is in them looked at.
     """

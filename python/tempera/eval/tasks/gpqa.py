@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 from pathlib import Path
 
 from tempera.eval.graders.letter import LetterGrader
-from tempera.eval.input_files import WrongRecord, read_text
+from tempera.eval.input_files import WrongRecord, rows
 from tempera.eval.problem import Problem
-from tempera.eval.tasks.task import Task, expect_count, expect_different_ids, one_file
+from tempera.eval.tasks.task import Task, expect_count, expect_different_ids, lettered, one_file
 
 _OPTIONS = ("Correct Answer", "Incorrect Answer 1", "Incorrect Answer 2", "Incorrect Answer 3")
 
@@ -35,20 +33,16 @@ def shuffled_positions(identity: str, count: int = 4) -> list[int]:
 def read_gpqa(paths: list[Path], _subset: str = "") -> Task:
     """The 198 questions of gpqa_diamond.csv, with the columns that its authors gave it."""
     path = one_file(paths, "GPQA-Diamond")
-    reader = csv.DictReader(io.StringIO(read_text(path), newline=""))
-    try:
-        rows = [(reader.line_num, row) for row in reader]
-    except csv.Error as error:
-        raise WrongRecord(f"{path}, line {reader.line_num + 1}", f"is not CSV: {error}") from None
-    columns = reader.fieldnames or []
+    found = rows(path)
+    _, columns = next(found, ("", []))
     for name in ("Question", "Record ID", *_OPTIONS):
         if name not in columns:
             raise WrongRecord(f"{path}, line 1", f'the column "{name}" is missing')
     problems = []
-    for number, row in rows:
-        where = f"{path}, line {number}"
+    for where, values in found:
+        row = dict(zip(columns, values))
         for name in ("Question", "Record ID", *_OPTIONS):
-            if not (row[name] or "").strip():
+            if not row.get(name, "").strip():
                 raise WrongRecord(where, f'the column "{name}" is empty')
         identity = row["Record ID"].strip()
         order = shuffled_positions(identity)
@@ -58,7 +52,7 @@ def read_gpqa(paths: list[Path], _subset: str = "") -> Task:
                 identity,
                 {
                     "problem": row["Question"].strip(),
-                    "options": "\n".join(f"{letter}) {text}" for letter, text in zip("ABCD", options)),
+                    "options": lettered(options),
                 },
                 "ABCD"[order.index(0)],
             )

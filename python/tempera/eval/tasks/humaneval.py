@@ -24,7 +24,7 @@ def read_humaneval(paths: list[Path], _subset: str = "") -> Task:
                 text_field(where, record, "task_id"),
                 {"problem": prompt},
                 text_field(where, record, "canonical_solution"),
-                {"prompt": prompt, "entry_point": entry_point, "test": text_field(where, record, "test")},
+                {"prompt": prompt, "entry_point": entry_point, "test": f"{text_field(where, record, 'test')}\n\ncheck({entry_point})\n"},
             )
         )
     expect_count([path], problems, 164, "HumanEval")

@@ -20,6 +20,13 @@ from tempera.eval.problem import Problem
 from tempera.eval.progress import Progress
 from tempera.eval.tasks.task import Task, expect_different_ids
 
+# The subsets that a number of problems names, with their files; "v5" and "v6" each mean two of them.
+_FILES = {
+    "880": "test.jsonl to test5.jsonl",
+    "167": "test5.jsonl alone",
+    "1055": "test.jsonl to test6.jsonl",
+    "175": "test6.jsonl alone",
+}
 # The most bytes that one problem's private tests may unpack to.
 _LARGEST_TESTS = 1 << 30
 
@@ -126,12 +133,13 @@ def check_tests(task: Task) -> None:
 
 
 def read_livecodebench(paths: list[Path], subset: str = "") -> Task:
-    """test*.jsonl as published, in one of the subsets that "v5" is used for, or in a window of dates.
+    """test*.jsonl as published, in one of the subsets that "v5" and "v6" are used for, or in a window of dates.
 
-    `880`: versions 1 to 5 together, five files. `167`: what is new in version 5, test5.jsonl alone.
+    `880`: versions 1 to 5 together, five files. `167`: what is new in version 5, test5.jsonl alone. `1055` and `175`: the
+    same of version 6.
     `2024-08-01..2025-01-31`: the contests from the first day to the last, as the benchmark's --start_date and --end_date.
 
-    The five files have 4.35 GB, and more when they are unpacked. So the tests of a problem are read when it is judged.
+    The first five files have 4.35 GB, and more when they are unpacked. So the tests of a problem are read when it is judged.
     """
     window = re.fullmatch(r"(\d{4}-\d\d-\d\d)\.\.(\d{4}-\d\d-\d\d)", subset)
     first, last = datetime.datetime.min, datetime.datetime.max
@@ -142,11 +150,12 @@ def read_livecodebench(paths: list[Path], subset: str = "") -> Task:
             raise BadInput("--subset", f'"{subset}" holds no date') from None
         if first > last:
             raise BadInput("--subset", f'the window "{subset}" is empty', "the first day comes first")
-    elif subset not in ("880", "167"):
+    elif subset not in _FILES:
         raise BadInput(
             "--subset",
             f'there is no subset "{subset}" of LiveCodeBench',
-            '"v5" is used for several: give 880 (versions 1 to 5), 167 (new in version 5) or FIRST..LAST, days of contests',
+            'give 880 (versions 1 to 5), 167 (new in version 5), 1055 (versions 1 to 6), 175 (new in version 6) or FIRST..LAST, '
+            'days of contests: "v5" and "v6" are used for several',
         )
     problems = []
     for path in paths:
@@ -158,9 +167,8 @@ def read_livecodebench(paths: list[Path], subset: str = "") -> Task:
     if window and not problems:
         raise BadInput(where, f"no contest is in {subset}")
     if not window and len(problems) != int(subset):
-        files = "test.jsonl to test5.jsonl" if subset == "880" else "test5.jsonl alone"
-        raise BadInput(where, f"{len(problems)} problems; the subset {subset} has as many as its name says", f"give {files}")
+        raise BadInput(where, f"{len(problems)} problems; the subset {subset} has as many as its name says", f"give {_FILES[subset]}")
     expect_different_ids(paths, problems)
     what = f"{subset}, {len(problems)} problems" if window else subset
     title = f"LiveCodeBench ({what})"
-    return Task("livecodebench", title, problems, ContestTestGrader(), "program", "program", "LCB v5")
+    return Task("livecodebench", title, problems, ContestTestGrader(), "program", "program", "" if subset in ("1055", "175") else "LCB v5")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tempera.errors import BadInput
+from tempera.eval.graders.letter import LETTERS
 from tempera.eval.graders.verdict import Grader
 from tempera.eval.problem import Problem
 
@@ -58,6 +59,30 @@ def expect_different_ids(paths: list[Path], problems: list[Problem]) -> None:
             where = " ".join(str(path) for path in paths)
             raise BadInput(where, f'the id "{problem.id}" is there twice')
         seen.add(problem.id)
+
+
+def lettered(options: list[str]) -> str:
+    """The options of a question, a line each, with the letters from A on.
+
+    >>> lettered(["one", "two"])
+    'A) one\\nB) two'
+    """
+    return "\n".join(f"{letter}) {text}" for letter, text in zip(LETTERS, options))
+
+
+def title_of_part(title: str, paths: list[Path], problems: list[Problem], subset: str = "") -> str:
+    """The title of a benchmark that is used in parts: it names the file, or how many there are, and the subset.
+
+    Raises BadInput if there is no problem.
+
+    >>> title_of_part("ARC", [Path("ARC-Easy-Test.jsonl")], [Problem("1", {}, "A")])
+    'ARC (ARC-Easy-Test)'
+    """
+    if not problems:
+        where = " ".join(str(path) for path in paths)
+        raise BadInput(where, f"there is no problem{' in ' + subset if subset else ''}", f"give a file of {title} that has one")
+    files = paths[0].name.partition(".")[0] if len(paths) == 1 else f"{len(paths)} files"
+    return f"{title} ({files}{', ' + subset if subset else ''})"
 
 
 def one_file(paths: list[Path], title: str) -> Path:

@@ -64,4 +64,13 @@ TEST_CASE("what is not a model is refused") {
   const gpu::ModelFolder folder("untied_float32");
   std::filesystem::remove(folder.path() / "model.safetensors");
   tempera::require_bad_input([&] { OpenedModel::open(folder.path()); }, {"model.safetensors"});
+  std::filesystem::remove(folder.path() / "config.json");
+  tempera::require_bad_input([&] { OpenedModel::open(folder.path()); },
+                             {folder.path().string() + ": has no config.json; give a folder with"});
+  // Each of these files would do. The first by its name is given.
+  for (const char* name : {"b.gguf", "a.gguf", "0.txt"})
+    std::ofstream(folder.path() / name) << (name[0] == '0' ? "text" : "GGUF");
+  tempera::require_bad_input(
+      [&] { OpenedModel::open(folder.path()); },
+      {"has no config.json; give its GGUF file " + (folder.path() / "a.gguf").string()});
 }

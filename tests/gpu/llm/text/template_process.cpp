@@ -48,7 +48,7 @@ TEST_CASE("one process renders all templates", "[templates]") {
 TEST_CASE("a process of templates has one socket, and gives it back when it ends", "[templates]") {
   const std::size_t before = test::open_descriptors();
   for (int time = 0; time < 3; ++time) {
-    TemplateProcess process({.processor_seconds = 0.05});
+    TemplateProcess process({.processor_seconds = 0.5});
     CHECK(process.answer(says_hi) == hi);
     CHECK(test::open_descriptors() == before + 1);
     require_bad_input([&] { process.answer(task(without_end)); }, {"takes more than"});
@@ -59,7 +59,7 @@ TEST_CASE("a process of templates has one socket, and gives it back when it ends
 }
 
 TEST_CASE("a template without end is ended, and the next one is rendered", "[templates]") {
-  TemplateProcess process({.processor_seconds = 0.05});
+  TemplateProcess process({.processor_seconds = 0.5});
   CHECK(process.answer(says_hi) == hi);
   const auto child = process.child();
   // A child that was kept for other tasks is not asked again.

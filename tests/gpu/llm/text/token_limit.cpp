@@ -1,4 +1,5 @@
-// A limit of tokens refuses no text that keeps it, and stops soon in one that cannot.
+// A limit of tokens refuses no text that keeps it, and stops soon in one that cannot; so does
+// whoever no longer waits.
 #include "gpu/llm/text/token_limit.hpp"
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "gpu/llm/text/byte_pair_encoding.hpp"
+#include "gpu/llm/text/encoding_stop.hpp"
 #include "settings/resolve.hpp"
 #include "tests/gpu/llm/transformer/architectures/model_folder.hpp"
 #include "tests/law.hpp"
@@ -25,6 +27,24 @@ BytePairEncoding small_encoding() {
 }
 
 }  // namespace
+
+TEST_CASE("a long word is encoded until nobody waits for it, and to its end by whoever does") {
+  const BytePairEncoding encoding = small_encoding();
+  std::string word;
+  for (int i = 0; i < 25'000; ++i) word += "abab";
+  const auto tokens = encoding.encode(word, "word");
+  for (const std::size_t patience : {0, 1, 5, 1'000'000}) {
+    CAPTURE(patience);
+    std::size_t asked = 0;
+    const EncodingStop stop([&] { return asked++ >= patience; });
+    if (patience > 1000)
+      CHECK(encoding.encode(word, "word") == tokens);
+    else
+      CHECK_THROWS_AS(encoding.encode(word, "word"), EncodingStop::Stopped);
+    CHECK(asked <= 100);
+  }
+  CHECK(encoding.encode(word, "word") == tokens);
+}
 
 TEST_CASE("a word within the limit is encoded as without it, and one far beyond is refused") {
   const BytePairEncoding encoding = small_encoding();

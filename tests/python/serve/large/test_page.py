@@ -4,6 +4,7 @@ import os
 import pathlib
 import re
 import threading
+import xml.etree.ElementTree
 
 import pytest
 from selenium.common.exceptions import StaleElementReferenceException
@@ -12,7 +13,8 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
 from chromium import chromium
-from conftest import Server
+from conftest import Server, wait_until
+from test_stored_runs import draw
 
 PICTURES = os.environ.get("TEMPERA_PAGE_PICTURES")
 
@@ -74,7 +76,7 @@ def test_two_runs_beside_each_other_at_the_same_tokens(page, server):
     counts = answer["tempera"]["choices"][0]
     bars = [bar.text for bar in ladder.find_elements(By.CSS_SELECTOR, ".bar")]
     shares = [re.search(r"\((\d+)/(\d+)\)", bar).groups() for bar in bars]
-    assert [int(accepted) for accepted, _ in shares] == [c["accepted"] for c in counts["local_moves"] + counts["swaps"]]
+    assert [[int(n) for n in share] for share in shares] == [[c["accepted"], c["proposed"]] for c in counts["local_moves"] + counts["swaps"]]
     # A line for each replica, a trace for each rung, a lane for each rung.
     pictures = ladder.find_elements(By.CSS_SELECTOR, "svg")
     assert [len(each.find_elements(By.CSS_SELECTOR, "polyline")) for each in pictures] == [4, 4]
@@ -236,7 +238,167 @@ def test_the_page_asks_nobody_else(page):
     browser = page()
     run_by_keyboard(browser)
     names = browser.execute_script("return performance.getEntriesByType('resource').map(e => e.name)")
-    assert names and all(name.startswith(browser.current_url) for name in names)
+    assert names and all(name.startswith(browser.current_url.split("#")[0]) for name in names)
+
+
+def settings_of(browser):
+    return {name: browser.find_element(By.ID, name).get_attribute("value")
+            for name in ("prompt", "powers", "horizon", "block", "rounds", "schedule", "seed", "form-of-prompt")}
+
+
+def shown(browser):
+    """The parts of the first run that the run itself decides."""
+    run = browser.find_element(By.CSS_SELECTOR, "section.run")
+    return {name: [each.get_attribute(what) for each in run.find_elements(By.CSS_SELECTOR, selector)] for name, selector, what in [
+        ("figures", ".figures", "innerText"), ("answer", "[data-answer]", "innerText"), ("bars", ".bar", "innerText"), ("heads", ".head", "innerText"),
+        ("lines", "polyline", "points"), ("paints", "polyline", "style")]}
+
+
+def test_a_link_brings_the_settings_back_and_draws_nothing(page, server):
+    browser = page()
+    for name, text in (("prompt", "4+7?&seed=5#x"), ("powers", "1,3/2"), ("horizon", "20"), ("block", "5"), ("rounds", "1"), ("seed", "9007199254740991")):
+        type_into(browser, name, text)
+    type_into(browser, "prompt", "4+7+9?")
+    browser.find_element(By.ID, "schedule").send_keys("deo")
+    run_by_keyboard(browser)
+    wait(browser, lambda: is_ready(browser))
+    settings, first, link = settings_of(browser), shown(browser), browser.current_url
+    assert browser.find_element(By.CSS_SELECTOR, "[data-link]").get_attribute("href") == link and "#" in link
+    before = requests_of(server)
+    browser.get("about:blank")
+    browser.get(link)
+    wait(browser, lambda: browser.find_element(By.ID, "model").text and settings_of(browser) == settings)
+    assert browser.find_elements(By.CSS_SELECTOR, "section.run") == [] and requests_of(server) == before
+    run_by_keyboard(browser)
+    wait(browser, lambda: is_ready(browser) and shown(browser) == first)
+    # Back to settings that were shown before.
+    browser.get(link.replace("powers=1%2C3%2F2", "powers=2%2C1"))
+    wait(browser, lambda: settings_of(browser)["powers"] == "2,1")
+    assert "Power 2" in browser.execute_script("return document.getElementById('powers').validationMessage")
+    browser.back()
+    wait(browser, lambda: settings_of(browser) == settings)
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("page") / "runs"
+    folder.mkdir()
+    draw(folder / "a & b", "4+7+9+3+8+6+2+5?", "--powers", "1,1.6,2.5,4", "--rounds", "3", "--seed", "1")
+    (folder.parent / "prompts.jsonl").write_text('{"id": "q<i>1</i>", "prompt": "4+7?"}\n{"id": "q2", "prompt": "4+7+9?"}\n')
+    draw(folder / "many", "--prompts", str(folder.parent / "prompts.jsonl"), "--powers", "2", "--samples", "3")
+    draw(folder / "particles", "4+7?", "--sampler", "power-smc")
+    running = Server("--runs", str(folder))
+    yield running
+    running.stop()
+
+
+def at(browser, server, fragment=""):
+    browser.get("about:blank")
+    browser.get(f"http://127.0.0.1:{server.port}/{fragment}")
+    wait(browser, lambda: browser.find_element(By.ID, "model").text)
+
+
+def open_run(browser, run, prompt="0", sample="0"):
+    choose = lambda name, value: browser.execute_script(
+        "const e = document.getElementById(arguments[0]); e.value = arguments[1]; e.dispatchEvent(new Event('change'));", name, value)
+    choose("run", run)
+    wait(browser, lambda: browser.execute_script("return described") == run)
+    choose("run-prompt", prompt)
+    choose("run-sample", sample)
+    browser.find_element(By.ID, "open").click()
+
+
+def test_a_run_folder_is_opened_and_shows_what_the_run_showed(browser, runs):
+    at(browser, runs)
+    wait(browser, lambda: browser.find_element(By.ID, "stored").is_displayed())
+    # The same settings drawn here: the folder shows the same pictures, counts and answer.
+    run_by_keyboard(browser)
+    wait(browser, lambda: is_ready(browser))
+    live = shown(browser)
+    open_run(browser, "a & b")
+    wait(browser, lambda: len(browser.find_elements(By.CSS_SELECTOR, "section.run")) == 1)
+    wait(browser, lambda: shown(browser)["bars"])
+    stored = shown(browser)
+    for what in ("figures", "answer", "bars", "paints"):
+        assert stored[what] == live[what], what
+    # Here it is alone, and the scale is its own; a record is open or not in the stream alone.
+    assert [len(line.split()) for line in stored["lines"]] == [len(line.split()) for line in live["lines"]]
+    assert stored["heads"] == [head.replace(", open", "") for head in live["heads"]]
+    picture(browser, "page-stored.png")
+    link, title = browser.current_url, browser.find_element(By.CSS_SELECTOR, "section.run h2").text
+    assert title == "a & b, sample 0" and browser.find_element(By.CSS_SELECTOR, "[data-link]").get_attribute("href") == link
+    # The link opens it again, and going back shows others.
+    at(browser, runs, link.split("/")[-1])
+    wait(browser, lambda: browser.find_elements(By.CSS_SELECTOR, "section.run") and shown(browser) == stored)
+    open_run(browser, "many", "1", "2")
+    wait(browser, lambda: browser.find_element(By.CSS_SELECTOR, "section.run h2").text == "many, prompt q2, sample 2")
+    answer = runs.ask("/runs/many/1/2")[1]
+    assert shown(browser)["answer"] == [answer["text"]]
+    browser.back()
+    wait(browser, lambda: browser.find_element(By.CSS_SELECTOR, "section.run h2").text == title and shown(browser) == stored)
+    assert [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE" and "favicon" not in entry["message"]] == []
+
+
+@pytest.mark.parametrize("fragment, words", [
+    ("#run=particles&prompt=0&sample=0", "particles"), ("#run=nowhere", "no such run"), ("#run=many&prompt=7&sample=0", "no such answer"),
+    ("#run=..%2F..&prompt=0&sample=0", "no such run"), ("#run=many&prompt=..&sample=..", "no such")])
+def test_a_link_that_leads_nowhere_says_so(browser, runs, fragment, words):
+    at(browser, runs, fragment)
+    wait(browser, lambda: words in browser.find_element(By.ID, "status").text)
+    assert browser.find_elements(By.CSS_SELECTOR, "section.run") == []
+    browser.get_log("browser")
+
+
+def test_a_prompts_id_is_text(browser, runs):
+    at(browser, runs, "#run=many&prompt=0&sample=1")
+    wait(browser, lambda: browser.find_elements(By.CSS_SELECTOR, "section.run"))
+    assert browser.find_element(By.CSS_SELECTOR, "section.run h2").text == "many, prompt q<i>1</i>, sample 1"
+    assert browser.find_elements(By.CSS_SELECTOR, "main i i") == []
+
+
+def test_without_run_folders_there_is_no_choice_of_them(page):
+    assert not page().find_element(By.ID, "stored").is_displayed()
+
+
+def rgb(text):
+    return re.fullmatch(r"rgb\(\d+, \d+, \d+\)", text) is not None
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("fragment, curves, bars, name", [
+    ("#run=a+%26+b&prompt=0&sample=0", 8, 7, "tempera_a_b,_sample_0.svg"), ("#run=many&prompt=1&sample=0", 1, 1, "tempera_many,_prompt_q2,_sample_0.svg")])
+def test_the_figure_is_saved_as_a_picture_of_its_own(browser, runs, tmp_path, scheme, fragment, curves, bars, name):
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
+    browser.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)})
+    at(browser, runs, fragment)
+    wait(browser, lambda: browser.find_elements(By.CSS_SELECTOR, "section.run .bar"))
+    drawn = shown(browser)
+    browser.find_element(By.CSS_SELECTOR, "[data-save]").click()
+    file = tmp_path / name
+    wait_until(lambda: file.exists() and file.stat().st_size, f"{list(tmp_path.iterdir())}")
+    text = file.read_text()
+    figure = xml.etree.ElementTree.fromstring(text)
+    svg = "{http://www.w3.org/2000/svg}"
+    assert figure.tag == svg + "svg" and figure.find(svg + "title").text == browser.find_element(By.CSS_SELECTOR, "section.run h2").text
+    # Nothing in it depends on the page: no variable, class or style.
+    assert not re.search(r"var\(|color-mix|class=|style=|<script|href", text)
+    lines = list(figure.iter(svg + "polyline"))
+    assert [line.get("points") for line in lines] == drawn["lines"] and len(lines) == curves
+    assert all(rgb(line.get("stroke")) for line in lines) and len({line.get("stroke") for line in lines[:4]}) == min(curves, 4)
+    words = [each.text for each in figure.iter(svg + "text")]
+    shares = [bar.split("\n")[-1] for bar in drawn["bars"]]
+    assert len(shares) == bars and [word for word in words if word in shares] == shares
+    paper = figure.find(svg + "rect").get("fill")
+    assert (sum(map(int, re.findall(r"\d+", paper))) < 200) == (scheme == "dark")
+    # It fits: no text leaves it, and none is on another.
+    browser.get(file.as_uri())
+    boxes = browser.execute_script("return [...document.querySelectorAll('text')].map(t => { const b = t.getBoundingClientRect(); return [b.left, b.top, b.right, b.bottom, t.textContent]; })")
+    width, height = (float(figure.get(name)) for name in ("width", "height"))
+    assert all(left >= 0 and top >= 0 and right <= width and bottom <= height for left, top, right, bottom, _ in boxes)
+    overlaps = [(a[4], b[4]) for i, a in enumerate(boxes) for b in boxes[i + 1:] if min(a[2], b[2]) - max(a[0], b[0]) > 1 and min(a[3], b[3]) - max(a[1], b[1]) > 3]
+    assert overlaps == []
+    picture(browser, f"figure-{scheme}-{curves}.png")
+    browser.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "default"})
 
 
 class OtherPage(http.server.BaseHTTPRequestHandler):

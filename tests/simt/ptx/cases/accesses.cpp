@@ -26,9 +26,6 @@ using tests::random_floats;
 
 namespace simt = gpu::simt;
 
-/// Whether nvcc compiled such kernels for this target: the text of one is not counted.
-constexpr bool has_steps_of_four_warps = std::string_view(TEMPERA_PTX_TARGET) == "sm_90";
-
 /// Memory is aligned as cudaMalloc aligns it at least.
 struct alignas(256) Line {
   unsigned char bytes[256];
@@ -229,10 +226,6 @@ TEST_CASE("the main kernels take turns at banks and touch sectors as planned") {
       {"norm", of_norm}};
   auto planned = plan();
   REQUIRE(planned.size() == launches.size());
-  if (!has_steps_of_four_warps) {
-    REQUIRE(launches.erase("product_of_four_warps") == 1);
-    REQUIRE(planned.erase("product_of_four_warps") == 1);
-  }
   for (const auto& [name, launch] : launches) {
     const Accesses::Counts found = launch();
     INFO(name << ": " << found.turns << " turns for " << found.fewest_turns << ", " << found.sectors
@@ -272,7 +265,6 @@ TEST_CASE("rows that share pages read their keys and values once") {
 }
 
 TEST_CASE("a block of a product by four warps moves the bytes that its prediction counts") {
-  if (!has_steps_of_four_warps) return;
   for (const gpu::WarpgroupBlock& block : gpu::warpgroup_blocks) {
     INFO("tiles " << block.tiles << ", tokens " << block.tokens);
     const gpu::ProductPlan plan = plan_of_four_warps(block);

@@ -25,6 +25,7 @@ struct Case {
   LayersProblem expected;
   unsigned units;
   gpu::Adding adding;
+  gpu::JoinedTrial tried = gpu::JoinedTrial::none;
 
   Case(const LayerSizes& sizes, const std::vector<std::uint32_t>& lengths, unsigned job_units,
        gpu::Adding by)
@@ -32,11 +33,13 @@ struct Case {
     expected.run(gpu::CudaKernels(1), true);
   }
   /// Whether a defect shows, in the results of two runs or by a launch that fails.
-  bool shows(std::uint64_t seed, std::optional<unsigned> fence, unsigned barrier,
-             std::set<unsigned>* fences = nullptr, std::set<unsigned>* barriers = nullptr) const {
+  bool shows(std::uint64_t seed, std::optional<GlobalMemory::Order> order, unsigned barrier,
+             std::set<GlobalMemory::Order>* orders = nullptr,
+             std::set<unsigned>* barriers = nullptr) const {
     WorstMemory worst;
-    if (fence) worst.own.leave_out_fence(*fence);
+    if (order) worst.own.leave_out(*order);
     const gpu::CudaKernels kernels = joined_kernels(seed);
+    kernels.device().tried.joined = tried;
     kernels.device().stream.planted.barrier_line = barrier;
     cut_products(kernels, begin, units, adding);
     bool wrong = false;
@@ -49,8 +52,7 @@ struct Case {
     } catch (const gpu::simt::LaunchFailure&) {
       wrong = true;
     }
-    if (fences != nullptr)
-      fences->insert(worst.own.fence_lines().begin(), worst.own.fence_lines().end());
+    if (orders != nullptr) orders->insert(worst.own.orders().begin(), worst.own.orders().end());
     if (barriers != nullptr)
       barriers->insert(kernels.device().stream.barrier_lines.begin(),
                        kernels.device().stream.barrier_lines.end());
@@ -58,12 +60,8 @@ struct Case {
   }
 };
 
-}  // namespace
-
-TEST_CASE("planted: each fence and each barrier of the kernel for all layers, left out, shows") {
-  // Its instructions are the same for other devices, and it takes the worst view by itself.
-  if (std::string_view(TEMPERA_PTX_TARGET) != "sm_90" || global_memory != nullptr) return;
-  // Those of which a norm's products are cut, those of which the others are, and of which none is.
+/// Those of which a norm's products are cut, those of which the others are, and of which none is.
+std::vector<Case> some_cases() {
   const std::vector<std::uint32_t> lengths{256, 300};
   std::vector<Case> cases;
   for (const gpu::Adding adding : {gpu::Adding::last_block, gpu::Adding::next_kernel}) {
@@ -75,22 +73,32 @@ TEST_CASE("planted: each fence and each barrier of the kernel for all layers, le
   // Larger ones, for what these do not show.
   for (const gpu::Adding adding : {gpu::Adding::last_block, gpu::Adding::next_kernel})
     cases.emplace_back(LayerSizes{520, 520, 2, 1, 16, 2}, lengths, 7, adding);
-  std::set<unsigned> fences;
+  return cases;
+}
+
+/// True if the defect shows in any of them.
+bool shows(const std::vector<Case>& cases, std::optional<GlobalMemory::Order> order,
+           unsigned barrier) {
+  for (const Case& one : cases) {
+    for (std::uint64_t seed = 1; seed <= 2; ++seed)
+      if (one.shows(seed, order, barrier)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("planted: each fence and each barrier of the kernel for all layers, left out, shows") {
+  const std::vector<Case> cases = some_cases();
+  std::set<GlobalMemory::Order> fences;
   std::set<unsigned> barriers;
   for (const Case& one : cases) REQUIRE_FALSE(one.shows(1, std::nullopt, 0, &fences, &barriers));
-  const auto shows = [&](std::optional<unsigned> fence, unsigned barrier) {
-    for (const Case& one : cases) {
-      for (std::uint64_t seed = 1; seed <= 2; ++seed)
-        if (one.shows(seed, fence, barrier)) return true;
-    }
-    return false;
-  };
-  std::vector<unsigned> idle_fences;
+  std::vector<GlobalMemory::Order> idle_fences;
   std::vector<unsigned> idle_barriers;
-  for (const unsigned line : fences)
-    if (!shows(line, 0)) idle_fences.push_back(line);
+  for (const GlobalMemory::Order& fence : fences)
+    if (!shows(cases, fence, 0)) idle_fences.push_back(fence);
   for (const unsigned line : barriers)
-    if (!shows(std::nullopt, line)) idle_barriers.push_back(line);
+    if (!shows(cases, std::nullopt, line)) idle_barriers.push_back(line);
   CAPTURE(fences.size(), barriers.size(), idle_fences, idle_barriers);
   CHECK(fences.size() - idle_fences.size() >= 22);
   // Those with which a block waits that has nothing to do, and so reads nothing: one for each of
@@ -98,6 +106,22 @@ TEST_CASE("planted: each fence and each barrier of the kernel for all layers, le
   CHECK(idle_fences.size() == 4);
   // The same, and two that come one after the other, where either is enough.
   CHECK(idle_barriers.size() == 4 + 2);
+}
+
+TEST_CASE("planted: each atomic that releases or acquires in their place, left out, shows") {
+  std::vector<Case> cases = some_cases();
+  std::set<GlobalMemory::Order> orders;
+  for (Case& one : cases) {
+    one.tried = gpu::JoinedTrial::acquires;
+    REQUIRE_FALSE(one.shows(1, std::nullopt, 0, &orders));
+  }
+  std::vector<GlobalMemory::Order> idle;
+  for (const GlobalMemory::Order& order : orders)
+    if (!shows(cases, order, 0)) idle.push_back(order);
+  CAPTURE(orders.size(), idle);
+  CHECK(orders.size() - idle.size() >= 18);
+  // The same blocks have nothing to do.
+  CHECK(idle.size() == 4);
 }
 
 }  // namespace tempera::lab::ptx

@@ -89,6 +89,45 @@ TEST_CASE("what one thread of a block has heard, another fences for beyond a bar
   CHECK(run.read(1, 0) == 7);  // no barrier since that fence
 }
 
+TEST_CASE("an atomic releases its block's stores, and acquires what it has heard of itself") {
+  TwoBlocks run;
+  run.write(0, 0, 8);
+  const auto hear = [&](unsigned thread, bool acquires) {
+    run.as(1, thread).hear();
+    if (acquires) run.as(1, thread).acquire();
+  };
+  hear(0, true);
+  CHECK(run.read(1, 0) == 7);  // nothing is released
+  run.as(0, 1).release();
+  hear(0, true);
+  CHECK(run.read(1, 0) == 7);  // another thread's store, with no barrier between
+  run.all_pass_barrier(0);
+  run.as(0, 1).release();
+  CHECK(run.read(1, 0) == 7);  // heard of before
+  hear(0, false);
+  CHECK(run.read(1, 0) == 7);  // not acquired
+  run.all_pass_barrier(1);
+  run.as(1, 1).acquire();
+  CHECK(run.read(1, 1) == 7);  // what another thread has heard
+  hear(0, true);
+  CHECK(run.read(1, 0) == 8);
+  CHECK(run.read(1, 0, Load::plain) == 7);
+  CHECK(run.read(1, 1) == 7);
+  run.all_pass_barrier(1);
+  CHECK(run.read(1, 1) == 8);
+  // A release covers no load, and an acquisition no store.
+  TwoBlocks other;
+  other.write(0, 0, 8);
+  other.as(0, 0).acquire();
+  other.as(1, 0).hear();
+  other.as(1, 0).acquire();
+  CHECK(other.read(1, 0) == 7);
+  other.as(0, 0).release();
+  other.as(1, 0).hear();
+  other.as(1, 0).release();
+  CHECK(other.read(1, 0) == 7);
+}
+
 TEST_CASE("what a launch before has written is there") {
   TwoBlocks run;
   run.write(0, 0, 8);

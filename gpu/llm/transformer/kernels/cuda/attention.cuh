@@ -36,11 +36,11 @@ struct RowGroup {
 
 /// attended[row, h] = Σ_s softmax_s(q_h · k_s / sqrt(head_dim)) v_s for the rows of a group, the
 /// block's split of it; by the whole block. projected_is_there() is called when the keys in pages
-/// have been asked for, and before the first of query_key_value is read.
+/// have been asked for, and before the first of query_key_value is read. before: how this is seen.
 /// @pre a group of several rows has none whose last token this kernel rotates in this split
 template <unsigned Pairs, unsigned Queries, unsigned Rows, class Elements, class Inputs, class Wait>
 TEMPERA_ON_DEVICE inline void attend_group(const AttentionWork& work, const RowGroup& group,
-                                           const AttentionTask& task,
+                                           const AttentionTask& task, const Inputs& before,
                                            const Wait& projected_is_there) {
   constexpr unsigned all_queries = Rows * Queries;
   constexpr bool scaled = Elements::have_exponents;
@@ -359,13 +359,13 @@ TEMPERA_ON_DEVICE inline void attend_group(const AttentionWork& work, const RowG
   // The block that finds a row's other splits there combines them.
   auto* const arrived = simt::shared_memory<std::uint32_t>(layout.arrived_begin(all_queries));
   const auto splits_of = [&](unsigned r) { return position_of(r) / split_positions + 1; };
-  simt::fence();
+  before.show();
   simt::barrier();
   if (thread < group.rows) {
     const unsigned row = group.row(thread);
     std::uint32_t* const counter =
         scratch.counters + std::size_t{row} * task.query_groups + task.queries;
-    arrived[thread] = simt::atomic_add(counter, 1U) + 1;
+    arrived[thread] = before.count(counter) + 1;
     if (arrived[thread] == splits_of(thread)) *counter = 0;
   }
   simt::barrier();
@@ -374,7 +374,7 @@ TEMPERA_ON_DEVICE inline void attend_group(const AttentionWork& work, const RowG
     const unsigned row = group.row(r);
     const unsigned splits = splits_of(r);
     if (arrived[r] != splits) continue;
-    simt::fence();
+    before.see();
     const float* const gates =
         shape.gate_begin == 0 ? nullptr : projected(row) + shape.gate_begin + first_head * size;
     combine_splits<Inputs>(shape, scratch, row, first_head, heads, splits, gates, work.attended);
@@ -400,8 +400,8 @@ attend_split(const AttentionShape shape, const HeadRotation rotation, float scal
                            keys,  values,   scratch, attended};
   const AttentionTask task{simt::block().x, simt::block().y, simt::blocks().y};
   if constexpr (Rows == 1) {
-    attend_group<Pairs, Queries, 1, Elements, InputsOfLaunch>(
-        work, RowGroup{nullptr, simt::block().z, 1}, task, [] {});
+    attend_group<Pairs, Queries, 1, Elements>(work, RowGroup{nullptr, simt::block().z, 1}, task,
+                                              InputsOfLaunch(), [] {});
   } else {
     const SharedRows shared = batch.shared;
     const auto is_led = [&](unsigned i) { return shared.splits[i] > simt::block().x; };
@@ -412,8 +412,8 @@ attend_split(const AttentionShape shape, const HeadRotation rotation, float scal
       if (leader > begin && is_led(leader)) continue;
       unsigned members = 1;
       while (leader + members < end && is_led(leader + members)) ++members;
-      attend_group<Pairs, Queries, Rows, Elements, InputsOfLaunch>(
-          work, RowGroup{shared.order, leader, members}, task, [] {});
+      attend_group<Pairs, Queries, Rows, Elements>(work, RowGroup{shared.order, leader, members},
+                                                   task, InputsOfLaunch(), [] {});
     }
   }
 }

@@ -5,6 +5,7 @@
 #include "gpu/llm/transformer/kernels/cuda/plan_clock.hpp"
 #include "gpu/llm/transformer/kernels/cuda/product_launch.hpp"
 #include "gpu/llm/transformer/kernels/cuda/timed_plans.hpp"
+#include "gpu/llm/transformer/kernels/cuda/tried_forms.hpp"
 
 // What CudaKernels keeps on its device. For device sources: a stream is of the form that its source
 // is compiled for.
@@ -22,6 +23,7 @@ struct CudaKernels::Device {
   // Of blocks that have left a phase of a kernel for all layers; zero between launches.
   DeviceMemory<std::uint32_t> phases_left;
   TimedPlans plans;
+  TriedForms tried;
 
   /// The plan of a product of the matrix. One that is new is timed on it, if this is a device.
   const ProductPlan& plan_of(const MatrixView& matrix, std::size_t rows, std::size_t outputs,

@@ -34,11 +34,35 @@ std::size_t attention_bytes(const AttentionShape& shape) {
       .bytes(joined_queries);
 }
 
-template <unsigned Pairs>
-void launch_pairs(CudaKernels::Device& device, std::size_t shared_bytes, const DenseLayers& all) {
-  constexpr auto kernel = run_dense_layers<Pairs, Bfloat16Elements>;
+using JoinedKernel = void (*)(DenseLayers);
+
+/// For heads of so many elements. What is tried has one kernel, for all of them.
+JoinedKernel joined_kernel(const CudaKernels::Device& device, std::size_t head_dim) {
+  if (device.tried.joined != JoinedTrial::none)
+    return run_dense_layers<2, Bfloat16Elements, TriedMeeting>;
+  return head_dim <= 64 ? run_dense_layers<1, Bfloat16Elements, Fences>
+                        : run_dense_layers<2, Bfloat16Elements, Fences>;
+}
+
+/// The order of a trial, of so many blocks.
+JoinedOrder order_of(JoinedTrial trial, unsigned blocks) {
+  JoinedOrder order;
+  order.keys_first = trial == JoinedTrial::keys_first;
+  order.idle_blocks = trial == JoinedTrial::idle_blocks;
+  order.acquires = trial == JoinedTrial::acquires;
+  if (trial == JoinedTrial::less_ahead) {
+    constexpr unsigned most_bytes = 24'000'000;
+    const unsigned step_bytes = blocks * product_warps * simt::warp_lanes * 16;
+    order.most_ahead = std::clamp(most_bytes / step_bytes, steps_ahead, 2 * steps_ahead - 1);
+  }
+  return order;
+}
+
+void launch_joined(CudaKernels::Device& device, std::size_t shared_bytes, DenseLayers& all) {
+  const JoinedKernel kernel = joined_kernel(device, all.attention.shape.head_dim);
   const unsigned blocks =
       device.limits.multiprocessors * simt::blocks_at_once(kernel, product_threads, shared_bytes);
+  all.tried = order_of(device.tried.joined, blocks);
   simt::launch({.blocks = {blocks},
                 .threads = product_threads,
                 .shared_bytes = shared_bytes,
@@ -119,11 +143,7 @@ void launch_dense_layers(CudaKernels::Device& device, const DenseDecoderWork& wo
         layers.subspan(begin).first(std::min<std::size_t>(layers_together, layers.size() - begin));
     all.count = as_unsigned(some.size());
     std::transform(some.begin(), some.end(), all.layers, operands_of);
-    if (shape.head_dim <= 64) {
-      launch_pairs<1>(device, shared_bytes, all);
-    } else {
-      launch_pairs<2>(device, shared_bytes, all);
-    }
+    launch_joined(device, shared_bytes, all);
   }
 }
 

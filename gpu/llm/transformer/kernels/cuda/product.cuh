@@ -373,15 +373,15 @@ TEMPERA_ON_DEVICE inline void multiply_jobs(const ProductPlan& plan,
       // The sums of this part are out; the block that finds all others' there adds them up.
       auto* const arrived = reinterpret_cast<std::uint32_t*>(total);
       std::uint32_t* const counter = operands.counters + job.range * plan.chunks + job.chunk;
-      simt::fence();
+      before.show();
       simt::barrier();
       if (simt::thread() == 0) {
-        *arrived = simt::atomic_add(counter, 1U) + 1;
+        *arrived = before.count(counter) + 1;
         if (*arrived == plan.parts) *counter = 0;
       }
       simt::barrier();
       if (*arrived != plan.parts) continue;
-      simt::fence();
+      before.see();
     } else {
       simt::barrier();
     }

@@ -1,7 +1,6 @@
 #include "gpu/llm/transformer/kernels/cuda/product_plan.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <string>
 #include <utility>
 
@@ -35,22 +34,21 @@ unsigned blocks_together(const ProductPlan& plan, const ProductDevice& device) {
   return static_cast<unsigned>(std::min<std::size_t>(room, product_blocks_together));
 }
 
-/// The plans that are predicted to take least, the least first; of equal ones those that came
-/// first.
+/// The plans of the least busiest_bytes, the least first; of equal ones those that came first.
 class Ranked {
  public:
   explicit Ranked(std::size_t most) : most_(most) {}
-  void offer(double nanoseconds, const ProductPlan& plan) {
-    const auto place = std::ranges::upper_bound(plans_, nanoseconds, {},
-                                                [](const auto& each) { return each.first; });
-    plans_.insert(place, {nanoseconds, plan});
+  void offer(std::size_t bytes, const ProductPlan& plan) {
+    const auto place =
+        std::ranges::upper_bound(plans_, bytes, {}, [](const auto& each) { return each.first; });
+    plans_.insert(place, {bytes, plan});
     if (plans_.size() > most_) plans_.pop_back();
   }
-  const std::vector<std::pair<double, ProductPlan>>& plans() const { return plans_; }
+  const std::vector<std::pair<std::size_t, ProductPlan>>& plans() const { return plans_; }
 
  private:
   std::size_t most_;
-  std::vector<std::pair<double, ProductPlan>> plans_;
+  std::vector<std::pair<std::size_t, ProductPlan>> plans_;
 };
 
 /// Offers the cuts of those with the token tiles and the ring of `plan`.
@@ -62,7 +60,7 @@ void offer_cuts(ProductPlan plan, bool gated, const ProductDevice& device, Ranke
     if (plan.shared_bytes > device.shared_bytes) return;
     if (blocks_together(plan, device) < device.least_blocks) return;
     plan.blocks = std::min(plan.jobs(), blocks_together(plan, device) * device.multiprocessors);
-    ranked.offer(predicted_nanoseconds(plan, gated, device.multiprocessors), plan);
+    ranked.offer(busiest_bytes(plan, gated, device.multiprocessors), plan);
   };
   for (unsigned part_segments = 1; part_segments <= plan.segments; ++part_segments) {
     plan.part_segments = part_segments;
@@ -104,17 +102,14 @@ SecondPhase second_phase(const ProductPlan& plan, bool gated, unsigned multiproc
 
 namespace {
 
-/// What a warp waits for a unit of its own: 32 steps after each other, with their loads.
-double unit_nanoseconds(const ProductPlan& plan) {
-  const bool two = plan.unit_tiles == 2;
-  switch (plan.token_tiles) {
-    case 1:
-      return two ? 3100 : 1800;
-    case 2:
-      return two ? 3800 : 1400;
-    default:
-      return two ? 5200 : 1200;
-  }
+/// One wait of a block, as the bytes that it could have asked for meanwhile: a stage of the ring,
+/// which has three or four of them so that memory never waits.
+constexpr std::size_t wait_bytes = std::size_t{product_warps} * 4 * 32 * 16;
+
+/// Waits of a second phase besides those for its sums: for the others' counter; or for the last
+/// block of the first kernel, the begin of the next, and its first instructions.
+unsigned begins(Adding adding) {
+  return adding == Adding::own_block ? 0 : adding == Adding::last_block ? 1 : 3;
 }
 
 /// The tokens of a chunk that have room in a block.
@@ -122,55 +117,38 @@ unsigned staged_tokens(const ProductPlan& plan) {
   return plan.token_tiles == 1 ? ProductLayout<1>::staged(plan.rows) : 8 * plan.token_tiles;
 }
 
-// Fitted to 22,820 plans that an H200 was measured with (bench/results/diary.md): the plan
-// that this chooses takes 1.04 of the time of the fastest, in the mean. Three things go on side by
-// side: each block's waits after each other, all units of a multiprocessor, and the weights' way
-// from memory.
-double nanoseconds_of_chunks(const ProductPlan& plan, unsigned multiprocessors) {
-  constexpr double window_begins = 1050;
-  constexpr double input_row = 38;   // of a segment
-  constexpr double sums_of_row = 6;  // of a tile and a segment, in shared memory
-  constexpr double unit = 200;       // of a multiprocessor that has many
-  const double windows = quotient_up(plan.part_segments, plan.window);
-  const double staged = staged_tokens(plan);
-  const double turns = quotient_up(plan.job_units * plan.window, product_warps);
-  double job =
-      windows * (window_begins + input_row * plan.window * staged + turns * unit_nanoseconds(plan));
-  if (plan.adding == Adding::own_block)
-    job += sums_of_row * plan.job_units * plan.unit_tiles * staged * plan.segments;
-  const double of_block = quotient_up(plan.jobs(), plan.blocks) * job;
-  const double units = double(plan.units) * plan.segments * plan.chunks / multiprocessors;
-  return launch_nanoseconds +
-         std::hypot(of_block, unit * units, memory_nanoseconds(plan, multiprocessors));
+/// A job's weights count as if every warp had as many units as the one that has most.
+std::size_t bytes_of_chunks_job(const ProductPlan& plan) {
+  constexpr std::size_t tile_bytes = std::size_t{segment_inputs} * tile_outputs * 2;
+  const std::size_t turns = quotient_up(plan.job_units * plan.window, product_warps);
+  const std::size_t weights = turns * product_warps * plan.unit_tiles * tile_bytes;
+  const std::size_t inputs = std::size_t{plan.window} * staged_tokens(plan) * segment_inputs * 2;
+  return quotient_up(plan.part_segments, plan.window) * (weights + inputs + wait_bytes);
 }
 
-/// What the second phase of the plan takes besides.
-double nanoseconds_of_adding(const ProductPlan& plan, bool gated, unsigned multiprocessors) {
-  constexpr double kernel = 3100;
-  constexpr double scratch = 10;  // bytes a nanosecond
-  constexpr double meeting = 900;
-  constexpr double wait = 800;
-  switch (plan.adding) {
-    case Adding::own_block:
-      return 0;
-    case Adding::last_block:
-      return meeting + wait * second_phase(plan, gated, multiprocessors).waits;
-    default:
-      return kernel + double(plan.scratch_floats()) * sizeof(float) / multiprocessors / scratch;
-  }
+template <class Layout>
+std::size_t bytes_of_warpgroups_job(const ProductPlan& plan) {
+  const unsigned inputs = std::min(plan.in, plan.part_segments * segment_inputs);
+  return std::size_t{inputs} / Layout::stage_inputs * Layout::stage_vectors * 16 + wait_bytes;
 }
 
 }  // namespace
 
-double predicted_nanoseconds(const ProductPlan& plan, bool gated, unsigned multiprocessors) {
-  switch (plan.form) {
-    case ProductForm::warpgroups:
-      return nanoseconds_of_warpgroups(plan, multiprocessors) +
-             nanoseconds_of_adding(plan, gated, multiprocessors);
-    default:
-      return nanoseconds_of_chunks(plan, multiprocessors) +
-             nanoseconds_of_adding(plan, gated, multiprocessors);
-  }
+std::size_t busiest_bytes(const ProductPlan& plan, bool gated, unsigned multiprocessors) {
+  const bool is_chunks = plan.form == ProductForm::chunks;
+  const std::size_t job = is_chunks ? bytes_of_chunks_job(plan)
+                                    : with_layout(block_of(plan), [&]<class Layout>(Layout) {
+                                        return bytes_of_warpgroups_job<Layout>(plan);
+                                      });
+  // Sums that leave their block count twice, each way: the cache that they pass writes them on.
+  const std::size_t sums = std::size_t{plan.part_segments} * plan.job_units * plan.unit_tiles *
+                           tile_outputs * staged_tokens(plan);
+  const SecondPhase second = second_phase(plan, gated, multiprocessors);
+  const std::size_t leaving = plan.adding == Adding::own_block ? 0 : 2 * sizeof(float);
+  const std::size_t jobs = std::size_t{quotient_up(plan.jobs(), plan.blocks)} *
+                           quotient_up(plan.blocks, multiprocessors);
+  return jobs * (job + leaving * sums) + leaving * second.sums +
+         (second.waits + begins(plan.adding)) * wait_bytes;
 }
 
 namespace {
@@ -212,9 +190,9 @@ std::vector<ProductPlan> candidate_plans(unsigned rows, unsigned in, unsigned ou
   Ranked warpgroups(most);
   if (form == WeightForm::fragments && rows > 32) {
     for (const ProductPlan& plan : warpgroup_plans(rows, in, out, tiles, gated, device))
-      warpgroups.offer(predicted_nanoseconds(plan, gated, device.multiprocessors), plan);
+      warpgroups.offer(busiest_bytes(plan, gated, device.multiprocessors), plan);
   }
-  // Half of each form, if there are two: what is predicted of one says little of the other.
+  // Half of each form, if there are two: bytes of one say little of the other.
   const std::size_t of_chunks =
       warpgroups.plans().empty() ? most : most - std::min(warpgroups.plans().size(), most / 2);
   Ranked both(most);
@@ -225,7 +203,7 @@ std::vector<ProductPlan> candidate_plans(unsigned rows, unsigned in, unsigned ou
     both.offer(warpgroups.plans()[i].first, warpgroups.plans()[i].second);
   }
   std::vector<ProductPlan> plans;
-  for (const auto& [nanoseconds, plan] : both.plans()) plans.push_back(plan);
+  for (const auto& [bytes, plan] : both.plans()) plans.push_back(plan);
   return plans;
 }
 

@@ -84,31 +84,32 @@ struct SecondPhase {
 };
 SecondPhase second_phase(const ProductPlan& plan, bool gated, unsigned multiprocessors);
 
-/// What a product takes, in nanoseconds, by the model of product_plan.cpp. Its rates are an H200's:
-/// fitted to measurements for chunks, and calculated for the other forms.
-double predicted_nanoseconds(const ProductPlan& plan, bool gated, unsigned multiprocessors);
+/// The bytes that the busiest multiprocessor takes in and puts out, by which plans are ranked
+/// before they are timed. A wait counts as a stage of the ring of weights. No rate of a card has a
+/// part in it.
+std::size_t busiest_bytes(const ProductPlan& plan, bool gated, unsigned multiprocessors);
 
 /// How a matrix stores its weights.
 enum class WeightForm : unsigned { fragments, quantised };
 
-/// The plan of warpgroup_product that is predicted to take least, for one of warpgroup_blocks and
+/// The plan of warpgroup_product of the least busiest_bytes, for one of warpgroup_blocks and
 /// some number of parts; none if the device has no such steps or too little shared memory, or if
 /// the inputs are not a multiple of 64.
 std::optional<ProductPlan> plan_warpgroups(unsigned rows, unsigned in, unsigned out, unsigned tiles,
                                            bool gated, const ProductDevice& device);
 
-/// Plans that are worth timing, at most so many, in the order of what they are predicted to take:
-/// of chunks for the largest chunks of tokens and then the deepest ring that the device has room
-/// for, and for weights in fragments and more than 32 rows as many by steps of four warps.
+/// Plans that are worth timing, at most so many, in the order of busiest_bytes: of chunks for the
+/// largest chunks of tokens and then the deepest ring that the device has room for, and for weights
+/// in fragments and more than 32 rows as many by steps of four warps.
 /// @param tiles of 16 outputs that the matrix has; of a gated one, gate's and up's together
 /// @throw BadInput if the device has too little shared memory for any cut
 std::vector<ProductPlan> candidate_plans(unsigned rows, unsigned in, unsigned out, unsigned tiles,
                                          bool gated, const ProductDevice& device, WeightForm form,
                                          std::size_t most);
 
-/// The first of the candidates: the cut of the least predicted_nanoseconds, of those for the
-/// largest chunks of tokens and then the deepest ring that the device has room for. For weights in
-/// fragments and more than 32 rows plan_warpgroups, if that is predicted to take less.
+/// The first of the candidates: the cut of the least busiest_bytes, of those for the largest chunks
+/// of tokens and then the deepest ring that the device has room for. For weights in fragments and
+/// more than 32 rows plan_warpgroups, if that has fewer.
 /// @param tiles of 16 outputs that the matrix has; of a gated one, gate's and up's together
 /// @throw BadInput if the device has too little shared memory for any cut
 ProductPlan plan_product(unsigned rows, unsigned in, unsigned out, unsigned tiles, bool gated,

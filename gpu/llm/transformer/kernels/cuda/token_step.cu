@@ -5,7 +5,8 @@
 namespace tempera::gpu {
 
 std::unique_ptr<TokenStep> CudaKernels::make_token_step() const {
-  return std::make_unique<CudaTokenStep>(device_->stream, device_->limits.multiprocessors);
+  return std::make_unique<CudaTokenStep>(device_->stream, device_->limits.multiprocessors,
+                                         device_->tried);
 }
 
 std::unique_ptr<TokenStep> CudaIntegerKernels::make_token_step() const {

@@ -15,6 +15,7 @@
 #include "gpu/llm/transformer/cache/slot_tables.hpp"
 #include "gpu/llm/transformer/kernels/cuda/page_copy.cuh"
 #include "gpu/llm/transformer/kernels/cuda/product_plan.hpp"
+#include "gpu/llm/transformer/kernels/cuda/tried_forms.hpp"
 #include "gpu/llm/transformer/kernels/token_step.hpp"
 
 // The step as a graph: a kernel that takes in what has changed, the model's kernels, and the draw's
@@ -116,9 +117,10 @@ begin_step(const StepUpdate update, const StepTables tables, const std::uint64_t
 /// TokenStep by CUDA kernels, on the stream that the model's are queued on.
 class CudaTokenStep final : public TokenStep {
  public:
-  /// @param stream must outlive it
-  CudaTokenStep(simt::Stream& stream, unsigned multiprocessors)
-      : stream_(stream), multiprocessors_(multiprocessors) {}
+  /// @param stream must outlive it, as `tried` must, which may change between steps
+  CudaTokenStep(simt::Stream& stream, unsigned multiprocessors,
+                const TriedForms& tried = shipped_forms)
+      : stream_(stream), multiprocessors_(multiprocessors), tried_(tried) {}
 
   std::vector<ScoredToken> run(const StepModel& model, std::span<const StepRow> rows, Copies copies,
                                Copies state_copies) override;
@@ -126,10 +128,11 @@ class CudaTokenStep final : public TokenStep {
  private:
   /// Which graph a step is.
   struct Shape {
-    std::size_t rows = 0;     // a power of two
+    std::size_t rows = 0;     // by slots_for
     std::size_t context = 0;  // above every position: a power of two, or the model's longest text
     bool joined = false;      // as the stream's kernels are when it is captured
-    bool shares = false;      // whether half of what rows read is shared, and read once
+    JoinedTrial tried = JoinedTrial::none;
+    bool shares = false;  // whether half of what rows read is shared, and read once
     friend auto operator<=>(const Shape&, const Shape&) = default;
   };
   /// What the arrays have room for.
@@ -161,7 +164,7 @@ class CudaTokenStep final : public TokenStep {
     std::optional<bool> joined;      // once it is decided
   };
 
-  static Shape shape_of(const StepModel& model, std::span<const StepRow> rows);
+  Shape shape_of(const StepModel& model, std::span<const StepRow> rows) const;
   /// Takes in how long a step of a trial took.
   static void note(FormTrial& trial, bool joined, double seconds);
   /// The trial of a step's form, if it has one.
@@ -185,6 +188,7 @@ class CudaTokenStep final : public TokenStep {
 
   simt::Stream& stream_;
   unsigned multiprocessors_;
+  const TriedForms& tried_;
   Room room_;
   bool in_step_ = false;  // if a step has failed, what the device holds is not known
   SlotTables slot_tables_;
@@ -210,12 +214,13 @@ class CudaTokenStep final : public TokenStep {
 };
 
 inline CudaTokenStep::Shape CudaTokenStep::shape_of(const StepModel& model,
-                                                    std::span<const StepRow> rows) {
+                                                    std::span<const StepRow> rows) const {
   std::size_t context = 256;
   for (const StepRow& row : rows) {
     if (row.token) context = std::max(context, row.cache->length() + 1);
   }
-  return {std::bit_ceil(rows.size()), std::min(std::bit_ceil(context), model.max_position)};
+  return {slots_for(rows.size(), tried_.slots),
+          std::min(std::bit_ceil(context), model.max_position)};
 }
 
 inline void CudaTokenStep::make_room(const StepModel& model, const Shape& shape,
@@ -440,6 +445,7 @@ inline std::vector<ScoredToken> CudaTokenStep::run(const StepModel& model,
   if (stream_.times_forms)
     stream_.joined = trial != nullptr && trial->joined.value_or(trial->steps % 2 == 1);
   shape.joined = stream_.joined;
+  shape.tried = tried_.joined;
   const std::size_t result_bytes = log_z_at_ + requests.powers.size() * sizeof(double);
   if (stream_.graphs) {
     const auto begin = std::chrono::steady_clock::now();

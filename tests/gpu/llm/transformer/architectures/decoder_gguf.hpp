@@ -1,6 +1,7 @@
 // A model of attention layers as a GGUF file, written as llama.cpp's converter writes it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -19,6 +20,28 @@ std::map<std::string, FormulaTensors::Made> tensors_of(const DecoderConfig& conf
   FormulaTensors tensors;
   const Model model(config, tensors, default_kernels());
   return tensors.made();
+}
+
+/// The same with all experts of a layer in one tensor for each of their maps, by the names that a
+/// GGUF file translates, "PREFIX.mlp.experts.0.PART.weight".
+inline std::map<std::string, FormulaTensors::Made> with_stacked_experts(
+    const std::map<std::string, FormulaTensors::Made>& tensors) {
+  std::map<std::string, FormulaTensors::Made> result;
+  for (const auto& [name, made] : tensors) {
+    const auto expert = expert_tensor(name);
+    if (!expert) {
+      result[name] = made;
+      continue;
+    }
+    auto& stack = result[expert->prefix + "0." + expert->part + ".weight"];
+    if (stack.shape.empty()) stack.shape = {0, made.shape[0], made.shape[1]};
+    ++stack.shape[0];
+    const std::size_t size = made.values.size();
+    stack.values.resize(std::max(stack.values.size(), (expert->number + 1) * size));
+    std::copy(made.values.begin(), made.values.end(),
+              stack.values.begin() + static_cast<std::ptrdiff_t>(expert->number * size));
+  }
+  return result;
 }
 
 /// Adds a tokenizer as SentencePiece has it: of `tokens`, at least 259, the first three are

@@ -6,6 +6,7 @@
 #include "tests/gpu/llm/transformer/architectures/expected_logits.hpp"
 #include "tests/gpu/llm/transformer/architectures/parity_table.hpp"
 #include "tests/gpu/llm/transformer/architectures/plain_recurrent.hpp"
+#include "tests/gpu/llm/transformer/architectures/qwen3_5_gguf.hpp"
 #include "tests/gpu/llm/transformer/default_kernels.hpp"
 #include "tests/gpu/llm/transformer/kernels/forms.hpp"
 
@@ -13,15 +14,15 @@ namespace tempera::gpu::parity_recurrent_test {
 
 namespace {
 
-Qwen3_5Config fixture_config() {
-  const auto file = architecture_fixtures / "qwen3_5/config.json";
+Qwen3_5Config fixture_config(const std::string& name = "qwen3_5") {
+  const auto file = architecture_fixtures / name / "config.json";
   const auto document = read_json_file(file);
   return Qwen3_5::configuration(JsonObject(document, file.string()));
 }
 
 LogitsByPosition produced(const Qwen3_5Config& config, const std::vector<TokenId>& tokens,
-                          const Kernels& kernels) {
-  FormulaTensors tensors;
+                          const Kernels& kernels, const FormulaTensors::Edit& edit = {}) {
+  FormulaTensors tensors(edit);
   Transformer transformer(std::make_unique<Qwen3_5>(config, tensors, kernels));
   DeviceMemory<float> memory;
   transformer.logits_at_every_position(tokens, memory);
@@ -103,6 +104,79 @@ TEST_CASE("under tensor-core Qwen3.5 has those logits to bfloat16 rounding",
     table.nearest_defect = std::min(table.nearest_defect, of_defect);
   }
   write_parity(table, expected);
+}
+
+TEST_CASE("Qwen3.5 with experts has the logits of Hugging Face transformers",
+          "[transformer][parity][recurrent][experts]") {
+  const ExpectedLogits expected("qwen3_5_moe");
+  const auto config = fixture_config("qwen3_5_moe");
+  REQUIRE(expected.positions() >= 400);
+  const double tolerance = expected.tolerance(config);
+  for (const Kernels* kernels : forms_of_the_kernels()) {
+    const double distance = expected.distance(produced(config, expected.tokens, *kernels)).largest;
+    INFO(kernels->name() << ": distance " << distance << ", tolerance " << tolerance);
+    CHECK(distance <= tolerance);
+  }
+  const auto requires_seen = [&](const Qwen3_5Config& wrong, const FormulaTensors::Edit& edit) {
+    const auto rows = produced(wrong, expected.tokens, default_kernels(), edit);
+    CHECK(expected.distance(rows).largest > 10.0 * tolerance);
+  };
+  const auto zeros_of = [](const std::string& part) {
+    return [=](const std::string& name, std::vector<float>& values) {
+      if (name.find(part) != std::string::npos) std::fill(values.begin(), values.end(), 0.0f);
+    };
+  };
+  auto wrong = config;
+  wrong.experts->renormalises = false;
+  requires_seen(wrong, {});
+  wrong = config;
+  ++wrong.experts->chosen;
+  requires_seen(wrong, {});
+  requires_seen(config, zeros_of("shared_expert.down_proj"));  // no shared expert
+  requires_seen(config, zeros_of("shared_expert_gate"));       // half of it
+  requires_seen(config, zeros_of(".experts."));
+}
+
+TEST_CASE("Qwen3.5 with experts has the same bits from its folders and from GGUF",
+          "[architecture][gguf][recurrent][experts]") {
+  const ModelFolder folder("untied_float32");
+  auto document = read_json_file(architecture_fixtures / "qwen3_5_moe/config.json");
+  // GGUF has it as a float32.
+  document["rms_norm_eps"] = static_cast<double>(0.05f);
+  const auto config = Qwen3_5::configuration(JsonObject(document, "config.json"));
+  const auto tensors = qwen35::tensors_of(config);
+  folder.write("config.json", document.dump());
+  folder.write("generation_config.json", "{}");
+  write_safetensors(folder.path(), tensors);
+  auto file = qwen35::metadata_of(config);
+  qwen35::add_tensors(file, config, tensors);
+  folder.write("model.gguf", file.bytes());
+  const std::vector<TokenId> text{3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5};
+  const auto logits = [&](const std::filesystem::path& path, Arithmetic arithmetic) {
+    return qwen35::logits_of(*Transformer::load(path, default_kernels(arithmetic)), text);
+  };
+  for (const auto arithmetic : arithmetics) {
+    INFO(name_of(arithmetic));
+    const auto expected = logits(folder.path(), arithmetic);
+    CHECK((logits(folder.path() / "model.gguf", arithmetic) == expected));
+  }
+  // The text model of one that sees images, as its folder has it.
+  const auto alone = logits(folder.path(), Arithmetic::float32);
+  const nlohmann::json outer{{"model_type", "qwen3_5_moe"}, {"text_config", document}};
+  folder.write("config.json", outer.dump());
+  qwen35::Tensors renamed;
+  for (const auto& [name, made] : tensors)
+    renamed[name.starts_with("model.") ? "model.language_model." + name.substr(6) : name] = made;
+  write_safetensors(folder.path(), renamed);
+  CHECK((logits(folder.path(), Arithmetic::float32) == alone));
+  document["norm_topk_prob"] = false;
+  require_bad_input([&] { Qwen3_5::configuration(JsonObject(document, "config.json")); },
+                    {"config.json", "norm_topk_prob"});
+  document.erase("norm_topk_prob");
+  document["model_type"] = "qwen3_5_text";
+  document["intermediate_size"] = 56;
+  require_bad_input([&] { Qwen3_5::configuration(JsonObject(document, "config.json")); },
+                    {"config.json", "moe_intermediate_size"});
 }
 
 }  // namespace tempera::gpu::parity_recurrent_test

@@ -326,11 +326,11 @@ TEST_CASE("a part of a Qwen3.5 file that is not computed here is refused by its 
                           RopeFactors::of_long_texts);
       },
       {"float32.gguf", "has one set of rotary factors"});
-  GgufBytes experts;
-  experts.add_text("general.architecture", "qwen35moe");
-  folder.write("model.gguf", experts.bytes());
+  GgufBytes next;
+  next.add_text("general.architecture", "qwen3next");
+  folder.write("model.gguf", next.bytes());
   require_bad_input([&] { Transformer::load(folder.path() / "model.gguf"); },
-                    {"model.gguf", "qwen35moe", "\"qwen3\", ", "\"qwen35\""});
+                    {"model.gguf", "qwen3next", "\"qwen3\", ", "\"qwen35\""});
 }
 
 }  // namespace tempera::gpu::qwen35::qwen3_5_gguf_test

@@ -10,6 +10,7 @@
 #include "gpu/core/lottery/exponential.hpp"
 #include "gpu/llm/transformer/architectures/qwen3_5.hpp"
 #include "gpu/llm/transformer/transformer.hpp"
+#include "tests/gpu/llm/transformer/architectures/decoder_gguf.hpp"
 #include "tests/gpu/llm/transformer/architectures/formula_tensors.hpp"
 #include "tests/gpu/llm/transformer/default_kernels.hpp"
 
@@ -57,6 +58,7 @@ inline FormulaTensors::Made converted(const std::string& name, FormulaTensors::M
   const bool stays = undone.heads_of == "all" ||
                      (!undone.heads_of.empty() && name.find(undone.heads_of) != std::string::npos);
   if (is("conv1d")) made.shape = {made.shape[0], made.shape[2]};
+  if (is("shared_expert_gate")) made.shape = {made.shape[1]};
   if (is("in_proj_qkv") || is("conv1d")) {
     const auto begin = static_cast<std::ptrdiff_t>(2 * config.linear_num_key_heads *
                                                    config.linear_key_head_dim * made.shape[1]);
@@ -78,25 +80,40 @@ inline FormulaTensors::Made converted(const std::string& name, FormulaTensors::M
   return made;
 }
 
+/// The general.architecture of a model's files.
+inline std::string architecture_of(const Qwen3_5Config& config) {
+  return config.experts ? "qwen35moe" : "qwen35";
+}
+
 /// The metadata of such a file; `without` leaves keys out whose names hold it.
 inline GgufBytes metadata_of(const Qwen3_5Config& config, const std::string& without = "none") {
   GgufBytes file;
+  const std::string architecture = architecture_of(config);
   const auto is_there = [&](const std::string& key) {
     return key.find(without) == std::string::npos;
   };
   const auto number = [&](const std::string& key, std::size_t value) {
     if (!is_there(key)) return;
-    file.add("qwen35." + key, gguf_type::uint32, little_endian(static_cast<std::uint32_t>(value)));
+    file.add(architecture + "." + key, gguf_type::uint32,
+             little_endian(static_cast<std::uint32_t>(value)));
   };
   const auto real = [&](const std::string& key, double value) {
-    file.add("qwen35." + key, gguf_type::float32, little_endian(static_cast<float>(value)));
+    file.add(architecture + "." + key, gguf_type::float32,
+             little_endian(static_cast<float>(value)));
   };
-  file.add_text("general.architecture", "qwen35");
+  file.add_text("general.architecture", architecture);
   file.add("tokenizer.ggml.eos_token_id", gguf_type::uint32, little_endian(std::uint32_t{2}));
   number("block_count", config.num_hidden_layers);
   number("context_length", config.max_position_embeddings);
   number("embedding_length", config.hidden_size);
-  number("feed_forward_length", config.intermediate_size);
+  if (config.experts) {
+    number("expert_count", config.experts->experts);
+    number("expert_used_count", config.experts->chosen);
+    number("expert_feed_forward_length", config.experts->inner);
+    number("expert_shared_feed_forward_length", config.experts->shared_inner);
+  } else {
+    number("feed_forward_length", config.intermediate_size);
+  }
   number("attention.head_count", config.num_attention_heads);
   number("attention.head_count_kv", config.num_key_value_heads);
   number("attention.key_length", config.head_dim);
@@ -112,7 +129,7 @@ inline GgufBytes metadata_of(const Qwen3_5Config& config, const std::string& wit
   if (is_there("attention.recurrent_layers")) {
     std::vector<std::uint8_t> recurrent;
     for (const bool full : config.full_attention) recurrent.push_back(full ? 0 : 1);
-    file.add_numbers("qwen35.attention.recurrent_layers", gguf_type::boolean, recurrent);
+    file.add_numbers(architecture + ".attention.recurrent_layers", gguf_type::boolean, recurrent);
   }
   return file;
 }
@@ -120,9 +137,9 @@ inline GgufBytes metadata_of(const Qwen3_5Config& config, const std::string& wit
 /// Adds all tensors in float32.
 inline void add_tensors(GgufBytes& file, const Qwen3_5Config& config, const Tensors& tensors,
                         const Undone& undone = {}) {
-  for (const auto& [name, made] : tensors) {
+  for (const auto& [name, made] : with_stacked_experts(tensors)) {
     const auto stored = converted(name, made, config, undone);
-    add_gguf_tensor(file, gguf_name(name, "qwen35"), stored.shape, 0,
+    add_gguf_tensor(file, gguf_name(name, architecture_of(config)), stored.shape, 0,
                     bytes_of_values(stored.values));
   }
 }

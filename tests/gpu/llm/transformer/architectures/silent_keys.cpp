@@ -6,12 +6,14 @@
 #include "gpu/llm/transformer/architectures/gemma3.hpp"
 #include "gpu/llm/transformer/architectures/granite.hpp"
 #include "gpu/llm/transformer/architectures/llama.hpp"
+#include "gpu/llm/transformer/architectures/ministral3.hpp"
 #include "gpu/llm/transformer/architectures/mistral.hpp"
 #include "gpu/llm/transformer/architectures/olmo2.hpp"
 #include "gpu/llm/transformer/architectures/phi3.hpp"
 #include "gpu/llm/transformer/architectures/qwen2.hpp"
 #include "gpu/llm/transformer/architectures/qwen3.hpp"
 #include "gpu/llm/transformer/architectures/qwen3_5.hpp"
+#include "gpu/llm/transformer/architectures/qwen3_moe.hpp"
 #include "gpu/llm/transformer/architectures/rope_scaling.hpp"
 #include "gpu/llm/transformer/architectures/smollm3.hpp"
 #include "tests/gpu/llm/transformer/architectures/expected_logits.hpp"
@@ -46,6 +48,13 @@ void add(Outcome& outcome, const DecoderConfig& config) {
   for (const auto& layer : config.layer_attention) {
     all.push_back(static_cast<double>(layer.window));
     all.push_back(static_cast<double>(layer.rotation));
+  }
+  if (config.experts) {
+    for (const std::size_t size :
+         {config.experts->experts, config.experts->chosen, config.experts->inner,
+          config.experts->shared_inner, static_cast<std::size_t>(config.experts->renormalises)})
+      all.push_back(static_cast<double>(size));
+    for (const bool has : config.experts->layers) all.push_back(has ? 1.0 : 0.0);
   }
   all.insert(all.end(), config.rope_factors.begin(), config.rope_factors.end());
   all.insert(all.end(), config.eos_token_ids.begin(), config.eos_token_ids.end());
@@ -142,8 +151,21 @@ std::vector<Family> all_families() {
                                                           {"residual_multiplier", 0.25}}),
                            family_of<Mistral>("mistral", {{"num_key_value_heads", 16}}),
                            family_of<Ministral>("ministral", {{"num_key_value_heads", 16}}),
+                           family_of<Ministral3>(
+                               "ministral3", {{"num_key_value_heads", 16},
+                                              {"rope_parameters",
+                                               {{"rope_type", "yarn"},
+                                                {"factor", 2.0},
+                                                {"llama_4_scaling_beta", 0.1},
+                                                {"original_max_position_embeddings", 1U << 20}}}}),
                            family_of<Olmo2>("olmo2", json::object()),
                            family_of<Olmo3>("olmo3", json::object(), 5e5),
+                           family_of<Qwen3Moe>("qwen3_moe", {{"decoder_sparse_step", 2},
+                                                             {"mlp_only_layers", {3}},
+                                                             {"moe_intermediate_size", 96},
+                                                             {"norm_topk_prob", true},
+                                                             {"num_experts", 16},
+                                                             {"num_experts_per_tok", 4}}),
                            family_of<SmolLM3>("smollm3",
                                               {{"no_rope_layer_interval", 3},
                                                {"num_key_value_heads", 16},

@@ -4,6 +4,7 @@
 
 #include "gpu/llm/transformer/architectures/gemma3.hpp"
 #include "gpu/llm/transformer/architectures/granite.hpp"
+#include "gpu/llm/transformer/architectures/ministral3.hpp"
 #include "gpu/llm/transformer/architectures/mistral.hpp"
 #include "gpu/llm/transformer/architectures/olmo2.hpp"
 #include "gpu/llm/transformer/architectures/phi3.hpp"
@@ -166,6 +167,42 @@ TEST_CASE("windows that no text outgrows are none, and others are those of their
   const auto ministral = read<Ministral>(fixture("ministral"));
   CHECK(ministral.layer_attention[0].window == 0);
   CHECK(ministral.layer_attention[1].window == 129);
+}
+
+TEST_CASE("Ministral 3 holds the texts before its queries grow, and says so", "[config][variant]") {
+  const auto config = read<Ministral3>(fixture("ministral3"));
+  CHECK(config.max_position_embeddings == 420);
+  CHECK(config.remark.find("at most 420 tokens") != std::string::npos);
+  CHECK(config.rope_magnitude == 1.0);
+  auto document = fixture("ministral3");
+  document["rope_parameters"]["llama_4_scaling_beta"] = 0;
+  CHECK(read<Ministral3>(document).max_position_embeddings == 1024);
+  CHECK(read<Ministral3>(document).remark.empty());
+  document["rope_parameters"]["llama_4_scaling_beta"] = 0.1;
+  document["rope_parameters"]["original_max_position_embeddings"] = 1024;
+  CHECK(read<Ministral3>(document).remark.empty());
+  for (const char* key : {"llama_4_scaling_beta", "original_max_position_embeddings", "factor"}) {
+    auto wrong = fixture("ministral3");
+    wrong["rope_parameters"].erase(key);
+    require_bad_input([&] { read<Ministral3>(wrong); }, {"config.json", key});
+  }
+  document.erase("rope_parameters");
+  require_bad_input([&] { read<Ministral3>(document); }, {"config.json", "rope_parameters"});
+  // Its text model in a folder that sees images.
+  json outer{{"model_type", "mistral3"},
+             {"tie_word_embeddings", true},
+             {"image_token_index", 10},
+             {"vision_config", {{"depth", 2}}},
+             {"text_config", fixture("ministral3")}};
+  outer["text_config"].erase("tie_word_embeddings");
+  const auto read_whole = [&] {
+    const auto whole = json::parse(outer.dump());
+    return Ministral3::outer_configuration(JsonObject(whole, "config.json"));
+  };
+  CHECK(read_whole().tie_word_embeddings);
+  CHECK(read_whole().remark.find("images are not seen; texts") != std::string::npos);
+  outer["text_config"]["model_type"] = "mistral";
+  require_bad_input(read_whole, {"config.json", "model_type", "ministral3"});
 }
 
 TEST_CASE("SmolLM3 numbers the layers that rotate", "[config][variant]") {

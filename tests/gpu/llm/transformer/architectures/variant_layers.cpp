@@ -5,6 +5,7 @@
 #include "gpu/llm/transformer/architectures/gemma3.hpp"
 #include "gpu/llm/transformer/architectures/granite.hpp"
 #include "gpu/llm/transformer/architectures/olmo2.hpp"
+#include "gpu/llm/transformer/architectures/qwen3_moe.hpp"
 #include "gpu/llm/transformer/transformer.hpp"
 #include "tests/gpu/llm/transformer/architectures/formula_tensors.hpp"
 #include "tests/gpu/llm/transformer/default_kernels.hpp"
@@ -41,6 +42,24 @@ DecoderConfig odd_config() {
   return config;
 }
 
+/// The same without windows, for what has none.
+DecoderConfig without_windows() {
+  auto config = odd_config();
+  for (auto& layer : config.layer_attention) layer.window = 0;
+  return config;
+}
+
+/// Three of seven experts in all layers but one.
+DecoderConfig config_of_experts() {
+  auto config = odd_config();
+  config.layer_attention.clear();
+  config.attention_scale = 0.0;
+  config.embedding_scale = 1.0;
+  config.residual_scale = 1.0;
+  config.experts = {7, 3, 19, true, 0, {true, false, true, true, true}};
+  return config;
+}
+
 Text text_of(std::size_t length, TokenId seed) {
   Text text;
   for (std::size_t i = 0; i < length; ++i)
@@ -49,9 +68,9 @@ Text text_of(std::size_t length, TokenId seed) {
 }
 
 template <class Model>
-Transformer model_of(const Kernels& kernels) {
+Transformer model_of(const DecoderConfig& config, const Kernels& kernels) {
   FormulaTensors tensors;
-  return Transformer(std::make_unique<Model>(odd_config(), tensors, kernels));
+  return Transformer(std::make_unique<Model>(config, tensors, kernels));
 }
 
 Row bits_of(const std::vector<float>& values) {
@@ -81,23 +100,22 @@ std::vector<Row> every_position(Transformer& transformer, const Text& text) {
 
 /// A text's rows, at once and in pieces, beside another text and a fork of itself.
 template <class Model>
-void require_same_bits() {
+void require_same_bits(DecoderConfig config) {
   const auto arithmetic = GENERATE(from_range(arithmetics));
   INFO(name_of(arithmetic));
   const Text text = text_of(601, 3);
   const Text other = text_of(333, 1);
   std::vector<Row> expected;
-  if (default_kernels(arithmetic).variants() == nullptr) {
-    CHECK(arithmetic == Arithmetic::integer);
-    require_bad_input([&] { model_of<Model>(default_kernels(arithmetic)); },
-                      {"whose layers the integer kernels", "--arithmetic float32"});
-    return;
+  if (arithmetic == Arithmetic::integer && !config.layer_attention.empty()) {
+    require_bad_input([&] { model_of<Model>(config, default_kernels(arithmetic)); },
+                      {"whose windows the integer kernels", "--arithmetic float32"});
+    config = without_windows();
   }
   for (const Kernels* form : forms_of_the_kernels(arithmetic)) {
     // The plain form calls the C library for each fused multiply-add.
     if (std::string(form->name()).find("plain") != std::string::npos) continue;
     INFO(form->name());
-    auto transformer = model_of<Model>(*form);
+    auto transformer = model_of<Model>(config, *form);
     const auto all = every_position(transformer, text);
     if (expected.empty()) expected = all;
     CHECK((all == expected));
@@ -123,9 +141,13 @@ void require_same_bits() {
 
 TEST_CASE("layers with windows have the same bits in any form, batch and split",
           "[transformer][variant]") {
-  SECTION("norms around the blocks, GELU") { require_same_bits<Gemma3>(); }
-  SECTION("norms after the blocks and of all queries") { require_same_bits<Olmo2>(); }
-  SECTION("norms before the blocks") { require_same_bits<Granite>(); }
+  SECTION("norms around the blocks, GELU") { require_same_bits<Gemma3>(odd_config()); }
+  SECTION("norms after the blocks and of all queries") { require_same_bits<Olmo2>(odd_config()); }
+  SECTION("norms before the blocks") { require_same_bits<Granite>(odd_config()); }
+}
+
+TEST_CASE("experts have the same bits in any form, batch and split", "[transformer][experts]") {
+  require_same_bits<Qwen3Moe>(config_of_experts());
 }
 
 }  // namespace tempera::gpu::variant_layers_test

@@ -13,6 +13,7 @@
 #include "gpu/llm/transformer/architectures/qwen2.hpp"
 #include "gpu/llm/transformer/architectures/qwen3.hpp"
 #include "gpu/llm/transformer/architectures/qwen3_5.hpp"
+#include "gpu/llm/transformer/architectures/qwen3_moe.hpp"
 #include "gpu/llm/transformer/architectures/smollm3.hpp"
 #include "gpu/llm/transformer/transformer.hpp"
 #include "tests/gpu/llm/transformer/architectures/decoder_gguf.hpp"
@@ -54,11 +55,10 @@ void write_fixture(const ModelFolder& folder, const char* fixture) {
 /// Puts the fixture's text model into a folder that sees images, as transformers 4 wrote it.
 template <class Model>
 void write_outer(const ModelFolder& folder, const char* fixture, const std::string& prefix,
-                 const std::string& of_images) {
+                 const std::string& of_images, const char* model_type = Model::outer_model_type) {
   const auto text = read_json_file(architecture_fixtures / fixture / "config.json");
-  const json outer{{"model_type", Model::outer_model_type},
-                   {"text_config", text},
-                   {"vision_config", {{"depth", 2}}}};
+  const json outer{
+      {"model_type", model_type}, {"text_config", text}, {"vision_config", {{"depth", 2}}}};
   folder.write("config.json", outer.dump());
   folder.write("generation_config.json", "{}");
   FormulaTensors tensors;
@@ -93,8 +93,13 @@ bool write_folder(const ModelFolder& folder, const std::string& family) {
     write_fixture<Qwen2>(folder, "qwen2");
   } else if (family == "qwen3") {
     write_fixture<Qwen3>(folder, "qwen3");
+  } else if (family == "qwen3_moe") {
+    write_fixture<Qwen3Moe>(folder, "qwen3_moe");
   } else if (family == "qwen3_5") {
     write_outer<Qwen3_5>(folder, "qwen3_5", "model.language_model.", "model.visual.a.weight");
+  } else if (family == "qwen3_5_moe") {
+    write_outer<Qwen3_5>(folder, "qwen3_5_moe", "model.language_model.", "model.visual.a.weight",
+                         Qwen3_5::outer_moe_model_type);
   } else if (family == "smollm3") {
     write_fixture<SmolLM3>(folder, "smollm3");
   } else {
@@ -123,7 +128,7 @@ TEST_CASE("each family of the wanted models opens from a folder, or is refused b
     folder.edit_json("config.json", [&](auto& config) { config["model_type"] = family; });
     require_bad_input(load, {"config.json", "\"" + family + "\"", "computed here"});
   }
-  CHECK(opened == 12);
+  CHECK(opened == 14);
 }
 
 TEST_CASE("a Gemma 3 that sees images opens as transformers 5 writes it, too",

@@ -1,0 +1,123 @@
+#include "runs/coupling/certificate.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "base/error.hpp"
+
+namespace tempera::gpu {
+namespace {
+
+nlohmann::ordered_json json_of(const std::optional<Estimate>& estimate) {
+  if (!estimate) return nullptr;
+  return {{"mean", estimate->mean}, {"standard_error", estimate->error}};
+}
+
+nlohmann::ordered_json json_of(const std::optional<std::size_t>& number) {
+  return number ? nlohmann::ordered_json(*number) : nlohmann::ordered_json(nullptr);
+}
+
+}  // namespace
+
+std::optional<std::size_t> Certificate::reached() const {
+  return rounds_for(pairs, lag, goal->tv, goal->confidence);
+}
+
+std::size_t Certificate::met() const {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      pairs, [](const CoupledPair& pair) { return pair.meeting.has_value(); }));
+}
+
+std::optional<Estimate> Certificate::mean(double CoupledValue::*part) const {
+  return unbiased_mean(pairs, lag, rounds, [&](const CoupledValue& value) { return value.*part; });
+}
+
+std::vector<std::size_t> Certificate::reported_rounds() const {
+  std::vector<std::size_t> reported{0};
+  const std::size_t meeting = last_meeting(pairs).value_or(0);
+  const std::size_t last = meeting > lag ? meeting - lag : 0;
+  for (std::size_t round = 1; round < last; round *= 2) reported.push_back(round);
+  for (const std::size_t round : {rounds, last})
+    if (std::ranges::find(reported, round) == reported.end()) reported.push_back(round);
+  std::ranges::sort(reported);
+  return reported;
+}
+
+nlohmann::ordered_json Certificate::to_json() const {
+  nlohmann::ordered_json report{{"lag", lag},
+                                {"rounds", rounds},
+                                {"most_rounds", most_rounds},
+                                {"pairs", pairs.size()},
+                                {"met", met()}};
+  auto& meetings = report["meetings"] = nlohmann::ordered_json::array();
+  for (const CoupledPair& pair : pairs) meetings.push_back(json_of(pair.meeting));
+  report["tv_at_most"] = json_of(tv_bound(pairs, lag, rounds));
+  auto& by_round = report["tv_at_most_by_round"] = nlohmann::ordered_json::array();
+  if (report["tv_at_most"].is_object())
+    for (const std::size_t round : reported_rounds()) {
+      nlohmann::ordered_json at{{"round", round}};
+      at.update(json_of(tv_bound(pairs, lag, round)));
+      at["limit"] = *upper_tv_bound(pairs, lag, round);
+      by_round.push_back(std::move(at));
+    }
+  report["rounds_for_0.05"] = json_of(rounds_for(pairs, lag, 0.05));
+  if (goal)
+    report["until_tv"] = {
+        {"tv", goal->tv}, {"confidence", goal->confidence}, {"rounds", json_of(reached())}};
+  report["decode_tokens"] = tokens;
+  report["log_p0"] = json_of(mean(&CoupledValue::log_p0));
+  report["length"] = json_of(mean(&CoupledValue::length));
+  return report;
+}
+
+Certificate certify_run(
+    LanguageModel& model, const SampleRequest& request, const CertificateWish& wish,
+    const SessionOptions& session, Spelling spelling,
+    const std::function<void(std::size_t, std::size_t, std::size_t)>& pair_ended,
+    const std::function<void()>& before_pass) {
+  if (!request.stop.empty())
+    throw BadInput(spelt("stop", spelling), "has no effect here",
+                   "the bound is that of whole records");
+  if (wish.confidence && !wish.until_tv)
+    throw BadInput(spelling == Spelling::keys ? "confidence_level" : spelt("confidence", spelling),
+                   "has no effect without " + spelt("until_tv", spelling), "give both");
+  CouplingSettings settings;
+  settings.request = request;
+  Certificate found;
+  const Stage& last = request.plan.stages.back();
+  found.rounds = last.rounds;
+  found.lag = wish.lag.value_or(std::max<std::size_t>(found.rounds, 1));
+  found.most_rounds = wish.most_rounds.value_or(100 * (found.lag + found.rounds));
+  settings.pairs = wish.pairs.value_or(default_pairs);
+  if (wish.until_tv) {
+    found.goal = TvGoal{*wish.until_tv, wish.confidence.value_or(default_goal_confidence)};
+    const std::size_t needed = pairs_for(found.goal->tv, found.goal->confidence);
+    settings.pairs = wish.pairs.value_or(needed);
+    if (settings.pairs < needed)
+      throw BadInput(spelt("pairs", spelling),
+                     std::to_string(settings.pairs) + " cannot show what " +
+                         spelt("until_tv", spelling) + " asks",
+                     "give at least " + std::to_string(needed) + ", or leave it out");
+    // As long as the goal asks: the addresses of draws are the end.
+    if (!wish.most_rounds)
+      found.most_rounds =
+          (addressable_turns / 2) / std::max<std::size_t>({last.local_moves, last.sweeps, 1});
+  }
+  settings.lag = found.lag;
+  settings.most_tokens = wish.token_limit.value_or(0);
+  settings.most_rounds = found.most_rounds;
+  settings.session = session;
+  settings.before_pass = before_pass;
+  if (pair_ended) {
+    pair_ended(0, 0, settings.pairs);
+    settings.told = [&](std::size_t ended, std::size_t met) {
+      pair_ended(ended, met, settings.pairs);
+    };
+  }
+  found.pairs = run_coupled(model, settings, &found.tokens);
+  found.is_cut = settings.most_tokens > 0 && found.tokens >= settings.most_tokens;
+  return found;
+}
+
+}  // namespace tempera::gpu

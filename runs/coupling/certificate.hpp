@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <vector>
+
+#include "runs/coupling/coupled_runs.hpp"
+#include "settings/choices.hpp"
+#include "settings/fields.hpp"
+
+namespace tempera::gpu {
+
+/// Pairs of a certificate if neither they nor a goal are given.
+inline constexpr std::size_t default_pairs = 30;
+/// Confidence of a goal if none is given.
+inline constexpr double default_goal_confidence = 0.95;
+
+/// A user's wishes for a certificate; all that is left out has a default.
+struct CertificateWish {
+  std::optional<std::size_t> pairs = {};        ///< default_pairs; with a goal as many as it asks
+  std::optional<std::size_t> lag = {};          ///< the rounds of the last stage
+  std::optional<std::size_t> most_rounds = {};  ///< a hundred times lag and rounds together
+  std::optional<double> until_tv = {};          ///< the goal, in (0, 1)
+  std::optional<double> confidence = {};        ///< of the goal, in (0, 1)
+  std::optional<std::size_t> token_limit = {};  ///< of all pairs together
+};
+
+/// The total variation that is to be reached.
+struct TvGoal {
+  double tv = 0.0;
+  double confidence = default_goal_confidence;
+};
+
+/// How far the answers of a run are from its target, by pairs of runs.
+struct Certificate {
+  std::vector<CoupledPair> pairs;
+  std::size_t lag = 0;
+  std::size_t rounds = 0;  ///< N of the run that is judged
+  std::size_t most_rounds = 0;
+  std::uint64_t tokens = 0;  ///< that all pairs drew
+  bool is_cut = false;       ///< whether the limit on tokens has ended them
+  std::optional<TvGoal> goal = {};
+
+  /// The rounds at which the goal is reached; nothing if that is not known yet. @pre a goal
+  std::optional<std::size_t> reached() const;
+  std::size_t met() const;
+  std::optional<Estimate> mean(double CoupledValue::*part) const;
+  /// The rounds at which the bound is reported: 0, N, and powers of two until it is 0.
+  std::vector<std::size_t> reported_rounds() const;
+  nlohmann::ordered_json to_json() const;
+};
+
+/// Runs the pairs of a request.
+/// pair_ended: after each pair, with how many have ended, have met and are to be run
+/// @throw BadInput for fewer pairs than the goal needs, a confidence without a goal or a stop
+/// string; and as run_coupled
+Certificate certify_run(LanguageModel& model, const SampleRequest& request,
+                        const CertificateWish& wish, const SessionOptions& session,
+                        Spelling spelling,
+                        const std::function<void(std::size_t ended, std::size_t met,
+                                                 std::size_t pairs)>& pair_ended = {},
+                        const std::function<void()>& before_pass = {});
+
+}  // namespace tempera::gpu
