@@ -52,6 +52,7 @@ class Plan:
     matched: bool
     pilot_problems: int
     sweep: str
+    answers_digest: str = ""  # of the file of answers that another program drew
 
     def read_task(self) -> Task:
         """The task with its problems, the limit applied; refused if the data are no longer those of the run."""

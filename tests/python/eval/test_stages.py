@@ -374,6 +374,17 @@ def test_answers_of_another_program_are_graded(tmp_path: Path, worked_sum: Path,
         assert not (tmp_path / "other").exists()
 
 
+def test_answers_of_equal_length_and_time_are_others(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data, answers = tmp_path / "d.jsonl", tmp_path / "mine.jsonl"
+    data.write_text('{"prompt": "?", "answer": "a"}\n')
+    asked = ["run", "--task", "own", "--data", str(data), "--answers", str(answers), "--out", str(tmp_path / "out")]
+    for answer, code in (("a", 0), ("a", 0), ("b", 2), ("a", 0)):
+        write_at_one_time(answers, json.dumps({"id": "d-1", "answer": answer}) + "\n")
+        assert main(asked) == code, answer
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1 and "holds an evaluation of other settings (answers digest)" in said
+
+
 @pytest.mark.parametrize(
     ("body", "failure"),
     [
