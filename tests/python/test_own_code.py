@@ -66,7 +66,7 @@ def test_a_program_of_its_own_takes_nothing_from_the_cache(tmp_path: Path, first
 
 @pytest.mark.parametrize("named", [["mine.py"], ["-m", "mine"], ["inside"]])
 def test_a_program_itself_is_its_text_however_it_is_named(tmp_path: Path, named: list[str]) -> None:
-    """Python compiles a file that it is given, and takes a module that it is told to run from the cache."""
+    """Python compiles a file that it is given, and takes a module that it runs by its name from the cache."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     (tmp_path / "inside").mkdir()
     (tmp_path / "inside/__init__.py").touch()

@@ -19,7 +19,7 @@ _STANDARD_LIBRARY = os.path.dirname(os.path.realpath(os.__file__))
 class TextLoader(importlib.machinery.SourceFileLoader):
     """Compiles a module from its text, and neither reads nor writes __pycache__.
 
-    `tell` is told the file of each module that is imported so, and the SHA-256 of its text, before the module runs.
+    `tell` is called with the file of each module that is imported so, and the SHA-256 of its text, before the module runs.
     """
 
     tell: Callable[[str, str], object] | None = None
