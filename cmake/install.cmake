@@ -16,13 +16,15 @@ install(DIRECTORY toy_models DESTINATION ${CMAKE_INSTALL_DATADIR}/tempera
   PATTERN "train" EXCLUDE)
 # All that `tempera verify` reads: the claims, the statements of their theorems, the matrices from Coq.
 install(DIRECTORY proofs DESTINATION ${CMAKE_INSTALL_DATADIR}/tempera
-  FILES_MATCHING PATTERN "*.json" PATTERN "*.v" PATTERN "matrices.txt" PATTERN "statements.txt" PATTERN "*.sealed" PATTERN "check_certificate.py")
-# The modules of `tempera check` and `tempera eval`, with the paper's tables, and the worked examples.
+  FILES_MATCHING PATTERN "*.json" PATTERN "*.v" PATTERN "matrices.txt" PATTERN "statements.txt" PATTERN "*.sealed" PATTERN "check_certificate.py"
+  PATTERN "checker" EXCLUDE)
+# The modules of `tempera check` and `tempera eval`, with the paper's tables, and the worked examples. What Python has
+# compiled of them is left out: it would be taken for newer texts of the same length.
 install(DIRECTORY python/tempera python/tempera_check DESTINATION ${CMAKE_INSTALL_DATADIR}/tempera/python
-  FILES_MATCHING PATTERN "*.py" PATTERN "*.txt" PATTERN "py.typed" PATTERN "*.pyi")
+  FILES_MATCHING PATTERN "*.py" PATTERN "*.txt" PATTERN "py.typed" PATTERN "*.pyi" PATTERN "__pycache__" EXCLUDE)
 install(FILES proofs/paper_tables.json
   DESTINATION ${CMAKE_INSTALL_DATADIR}/tempera/python/tempera/eval/report)
-install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DATADIR}/tempera)
+install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DATADIR}/tempera PATTERN "__pycache__" EXCLUDE)
 # Where Debian looks for the licences of a package.
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
 install(FILES LICENCES.txt DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -1,5 +1,6 @@
 """The user's own code is compiled from its text, whatever Python keeps of an earlier one."""
 import os
+import py_compile
 import subprocess
 import sys
 from pathlib import Path
@@ -61,6 +62,32 @@ def test_a_program_of_its_own_takes_nothing_from_the_cache(tmp_path: Path, first
         assert (said.returncode, said.stderr) == (0, "2\n")
     else:
         assert said.returncode == 2 and said.stderr.count("\n") == 1 and "beside.py: has changed" in said.stderr and "import tempera.check first" in said.stderr
+
+
+@pytest.mark.parametrize("named", [["mine.py"], ["-m", "mine"], ["inside"]])
+def test_a_program_itself_is_its_text_however_it_is_named(tmp_path: Path, named: list[str]) -> None:
+    """Python compiles a file that it is given, and takes a module that it runs by its name from the cache."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    (tmp_path / "inside").mkdir()
+    (tmp_path / "inside/__init__.py").touch()
+    programs = (tmp_path / "mine.py", tmp_path / "inside/__main__.py")
+
+    def run(text: str) -> subprocess.CompletedProcess[str]:
+        for program in programs:
+            write(program, f"import tempera.check, sys\nprint({text}, file=sys.stderr)\n")
+        return subprocess.run([sys.executable, *named], cwd=tmp_path, env={**environment, "PYTHONPATH": PACKAGE, "TEMPERA_CHECK": "1"},
+                              capture_output=True, text=True)  # fmt: skip
+
+    for _ in range(2):
+        assert run("1").stderr == "1\n"
+        for program in programs:
+            py_compile.compile(str(program))
+    said = run("2")
+    if named == ["mine.py"]:
+        assert said.stderr == "2\n"
+    else:
+        assert said.returncode == 2 and said.stderr.count("\n") == 1
+        assert ".py: has changed since Python compiled it; delete __pycache__" in said.stderr
 
 
 def test_installed_packages_keep_their_cache() -> None:

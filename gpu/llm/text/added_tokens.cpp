@@ -31,15 +31,17 @@ std::vector<AddedTokens::Piece> AddedTokens::split(std::string_view text) const 
     // The search goes on after the token's own text: white space that it takes may begin another,
     // and then both have it, as in Hugging Face's tokenizers.
     const auto next = begin + found->content.size();
-    auto first = begin;
-    if (found->sides.before && done < begin)
-      first -= trailing_white_space(text.substr(done, begin - done));
     auto end = next;
     if (found->sides.after) end += leading_white_space(text.substr(end));
+    auto first = begin;
+    if (found->sides.before)
+      first = done < begin ? begin - trailing_white_space(text.substr(done, begin - done)) : done;
+    begin = next;
+    // One that would take in what is before it, and is itself in what another took, is not there.
+    if (end <= first) continue;
     if (done < first) pieces.push_back({text.substr(done, first - done), std::nullopt});
     pieces.push_back({text.substr(first, end - first), found->id});
     done = end;
-    begin = next;
   }
   if (done < text.size()) pieces.push_back({text.substr(done), std::nullopt});
   return pieces;

@@ -12,7 +12,8 @@ namespace tempera::gpu {
 class AddedTokens {
  public:
   /// Whether a token takes in the white space before it, but for what another token has taken, and
-  /// the white space after it. A token that begins in that white space is found all the same.
+  /// the white space after it. A token that begins in that white space is found all the same,
+  /// unless it would take in what is before it, too, and another has taken all of it.
   struct Sides {
     bool before = false;
     bool after = false;

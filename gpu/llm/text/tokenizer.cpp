@@ -69,6 +69,7 @@ std::vector<std::uint32_t> Tokenizer::known_ends() const {
                              (is_added("<|return|>") || is_added("<|flush|>"));
   for (const auto name : names_of_ends) {
     if (name == "<|end|>" && ends_messages) continue;
+    if (name == "</s>" && is_added("<|tool_response>")) continue;
     if (is_added(name)) ends.push_back(*find(name));
   }
   std::sort(ends.begin(), ends.end());

@@ -51,7 +51,8 @@ class Tokenizer {
   /// The added tokens (special ones and others; in GGUF those of type control, user-defined or
   /// unknown) that end a text by their names, as llama.cpp knows them; ascending, often several. A
   /// piece of the vocabulary that only looks so, as "</s>" in Qwen's, is an ordinary text.
-  /// "<|end|>" ends a message only, and not the answer, beside the ends of gpt-oss and Solar Open.
+  /// "<|end|>" ends a message only, and not the answer, beside the ends of gpt-oss and Solar Open;
+  /// "</s>" is a text beside Gemma 4's "<|tool_response>".
   std::vector<std::uint32_t> known_ends() const;
 
   /// The tokens of a text; no token is put before or after it. `where` names the text in errors.

@@ -5,21 +5,31 @@ are the same. An edit of the same length within that second would be passed over
 """
 from __future__ import annotations
 
+import hashlib
 import importlib.machinery
 import importlib.util
 import os
 import sys
 import types
+from collections.abc import Callable
 
 _STANDARD_LIBRARY = os.path.dirname(os.path.realpath(os.__file__))
 
 
 class TextLoader(importlib.machinery.SourceFileLoader):
-    """Compiles a module from its text, and neither reads nor writes __pycache__."""
+    """Compiles a module from its text, and neither reads nor writes __pycache__.
+
+    `tell` is called with the file of each module that is imported so, and the SHA-256 of its text, before the module runs.
+    """
+
+    tell: Callable[[str, str], object] | None = None
 
     def get_code(self, fullname):
         path = self.get_filename(fullname)
-        return self.source_to_code(self.get_data(path), path)
+        source = self.get_data(path)
+        if TextLoader.tell is not None:
+            TextLoader.tell(path, hashlib.sha256(source).hexdigest())
+        return self.source_to_code(source, path)
 
 
 def _is_installed(folder):
@@ -54,8 +64,12 @@ def refuse_stale() -> None:
         loader, file = getattr(module, "__loader__", None), getattr(module, "__file__", None)
         if type(loader) is not importlib.machinery.SourceFileLoader or file is None or module.__name__.partition(".")[0] == "tempera":
             continue
-        if not _is_installed(os.path.dirname(file)) and loader.get_code(module.__name__) != loader.source_to_code(loader.get_data(file), file):
-            print(f"{file}: has changed since Python compiled it; import tempera.check first, or delete __pycache__", file=sys.stderr)
+        is_program = module.__name__ == "__main__"
+        if is_program and module.__spec__ is None:
+            continue  # a file that Python was given is compiled from its text
+        if not _is_installed(os.path.dirname(file)) and loader.get_code(loader.name) != loader.source_to_code(loader.get_data(file), file):
+            remedy = "delete __pycache__" if is_program else "import tempera.check first, or delete __pycache__"
+            print(f"{file}: has changed since Python compiled it; {remedy}", file=sys.stderr)
             raise SystemExit(2)
 
 

@@ -246,6 +246,7 @@ def _plan(given: argparse.Namespace, sampling: Sampling) -> Plan:
         matched=given.matched,
         pilot_problems=given.pilot_problems or 16,
         sweep=given.sweep or "",
+        answers_digest=digest(given.answers) if given.answers else "",
     )
 
 

@@ -5,7 +5,7 @@
     matched.json             rounds and particles at matched decode tokens, with the pilots that they come from
     pilots/ answers/         run folders of `tempera sample`, one for each sampler and seed
     grades/                  a line for each answer, one file for each sampler and seed; grader.json, which state of a
-                             grader of the user's own gave them
+                             grader of the user's own gave them, and of the modules that it imported
     report.html results.csv results.tex results.json
 """
 
@@ -17,6 +17,7 @@ import json
 import os
 import re
 import shutil
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -51,6 +52,7 @@ class Plan:
     matched: bool
     pilot_problems: int
     sweep: str
+    answers_digest: str = ""  # of the file of answers that another program drew
 
     def read_task(self) -> Task:
         """The task with its problems, the limit applied; refused if the data are no longer those of the run."""
@@ -89,6 +91,11 @@ def write_whole(path: Path, text: str) -> None:
         beside.replace(path)
     except OSError as error:
         raise BadInput(str(path), f"cannot be written: {error.strerror}") from None
+
+
+def _digest_or_none(path: Path) -> str | None:
+    """None if there is no such file."""
+    return digest(path) if path.is_file() else None
 
 
 def folder_name(label: str) -> str:
@@ -190,24 +197,42 @@ class Evaluation:
         """Where the verdicts of one sampler and seed are."""
         return self.folder / "grades" / folder_name(settings.label) / f"seed-{seed}.jsonl"
 
-    def graded_by(self) -> str:
-        """The SHA-256 of the user's grader that gave the verdicts, empty if none of the user's did."""
-        path = self._grader_file()
-        found: str = parse_json(read_text(path), str(path)).get("sha256", "") if path.exists() else ""
-        return found
+    def is_graded_by(self, file_digest: str) -> bool:
+        """True if the user's grader that gave the verdicts had this SHA-256, empty if none of the user's did, and imported
+        what its modules hold now."""
+        found = self._grader()
+        return found["sha256"] == file_digest and all(
+            _digest_or_none(self._beside_grader() / name) == expected for name, expected in found["imports"].items()
+        )
 
     def begin_grades_by(self, file_digest: str) -> bool:
         """Removes all verdicts if the user's grader was another one; returns whether there were any."""
-        if self.graded_by() == file_digest:
+        if self.is_graded_by(file_digest):
             return False
         old = list((self.folder / "grades").rglob("*.jsonl"))
         for path in old:
             path.unlink()
-        write_whole(self._grader_file(), json.dumps({"sha256": file_digest}) + "\n")
+        self._write_grader({"sha256": file_digest, "imports": {}})
         return bool(old)
 
-    def _grader_file(self) -> Path:
-        return self.folder / "grades" / "grader.json"
+    def note_imports(self, imports: Mapping[str, str]) -> None:
+        """Keeps beside the verdicts what the user's grader imported for them."""
+        found = self._grader()
+        known: dict[str, str] = found["imports"]
+        named = {os.path.relpath(file, self._beside_grader()): digest for file, digest in imports.items()}
+        if not named.keys() <= known.keys():
+            self._write_grader({**found, "imports": {**named, **known}})
+
+    def _grader(self) -> dict[str, Any]:
+        path = self.folder / "grades" / "grader.json"
+        return {"sha256": "", "imports": {}, **(parse_json(read_text(path), str(path)) if path.exists() else {})}
+
+    def _write_grader(self, described: dict[str, Any]) -> None:
+        write_whole(self.folder / "grades" / "grader.json", json.dumps(described) + "\n")
+
+    def _beside_grader(self) -> Path:
+        """The folder that the names of imported files begin at: they may move together with the grader."""
+        return Path(self.plan.grader.rpartition(":")[0]).resolve().parent
 
     def other_rungs(self, settings: Settings) -> list[int]:
         """The rungs whose records are drawn too, so that they can vote."""

@@ -71,14 +71,15 @@ def grade(evaluation: Evaluation, sampling: Sampling, workers: int = 0, again: b
                 path = evaluation.grades_file(settings, seed)
                 if again:
                     path.unlink(missing_ok=True)
-                _grade_file(task, given, path, f"grading {settings.label}, seed {seed}", workers)
+                _grade_file(task, given, path, f"grading {settings.label}, seed {seed}", workers, evaluation)
                 failed += len(failures(read_grades(path)))
     finally:
         task.grader.close()
     return failed
 
 
-def _grade_file(task: Task, given: list[Answer], path: Path, what: str, workers: int) -> None:
+def _grade_file(task: Task, given: list[Answer], path: Path, what: str, workers: int, evaluation: Evaluation | None = None) -> None:
+    """Judges what a file of verdicts lacks; an evaluation notes what the grader imported."""
     done = read_grades(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("".join(_line(grade) for grade in done), encoding="utf-8")
@@ -91,6 +92,8 @@ def _grade_file(task: Task, given: list[Answer], path: Path, what: str, workers:
     try:
         with path.open("a", encoding="utf-8") as file:
             for number, grade in enumerate(_grades(task.grader, left, problems, workers), len(done) + 1):
+                if evaluation is not None and task.grader.imports:
+                    evaluation.note_imports(task.grader.imports)  # before the verdict that they gave
                 file.write(_line(grade))
                 file.flush()
                 progress.show(number)

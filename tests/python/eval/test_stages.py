@@ -374,6 +374,17 @@ def test_answers_of_another_program_are_graded(tmp_path: Path, worked_sum: Path,
         assert not (tmp_path / "other").exists()
 
 
+def test_answers_of_equal_length_and_time_are_others(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data, answers = tmp_path / "d.jsonl", tmp_path / "mine.jsonl"
+    data.write_text('{"prompt": "?", "answer": "a"}\n')
+    asked = ["run", "--task", "own", "--data", str(data), "--answers", str(answers), "--out", str(tmp_path / "out")]
+    for answer, code in (("a", 0), ("a", 0), ("b", 2), ("a", 0)):
+        write_at_one_time(answers, json.dumps({"id": "d-1", "answer": answer}) + "\n")
+        assert main(asked) == code, answer
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1 and "holds an evaluation of other settings (answers digest)" in said
+
+
 @pytest.mark.parametrize(
     ("body", "failure"),
     [
@@ -442,6 +453,46 @@ def test_the_verdicts_of_a_grader_that_has_changed_are_not_kept(
     assert right() == [False, True, True]
     assert capsys.readouterr().err == f"{grader}:judge: the grader has changed, so all answers are judged again\n"
     assert main(["report", str(out)]) == 0 and main(["grade", str(out)]) == 0 and capsys.readouterr().err == ""
+
+
+def test_the_verdicts_of_a_grader_are_not_kept_either_if_what_it_imports_has_changed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also of what is imported for a later answer, by a function when it is called."""
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "rules"))
+    monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
+    (tmp_path / "rules").mkdir()
+    grader, data, answers, out = (tmp_path / name for name in ("own.py", "d.jsonl", "mine.jsonl", "out"))
+    data.write_text("".join(json.dumps({"prompt": "?", "answer": answer}) + "\n" for answer in "ab"))
+    answers.write_text("".join(json.dumps({"id": f"d-{n}", "answer": "a"}) + "\n" for n in (1, 2)))
+    asked = ["run", "--task", "own", "--data", str(data), "--grader", f"{grader}:judge", "--answers", str(answers), "--out", str(out)]
+    write_at_one_time(grader, "def judge(text, answer):\n    import first_rule\n    return first_rule.right(answer)\n")
+    texts = {
+        "first_rule": [f"def right(answer):\n    if answer == 'a': return {right}\n    import second_rule\n    return second_rule.RIGHT\n"
+                       for right in ("True ", "False")],
+        "second_rule": ["RIGHT = False\n", "RIGHT = True \n"],
+    }  # fmt: skip
+
+    def write_rules(**which: int) -> None:
+        for name, text in texts.items():
+            write_at_one_time(tmp_path / "rules" / f"{name}.py", text[which.get(name, 0)])
+
+    write_rules()
+    assert main(asked) == 0 and main(["grade", str(out)]) == 0 and main(["report", str(out)]) == 0
+    assert [grade["correct"] for grade in lines(out / "grades/mine/seed-1.jsonl")] == [True, False] and capsys.readouterr().err == ""
+    for which, right in (({"second_rule": 1}, [True, True]), ({"first_rule": 1}, [False, False])):
+        write_rules(**which)
+        assert main(["report", str(out)]) == 2
+        said = f"tempera eval: {grader}:judge: the grader has changed since it judged the answers; tempera eval grade {out}\n"
+        assert capsys.readouterr().err == said
+        assert main(["grade", str(out)]) == 0
+        assert capsys.readouterr().err == f"{grader}:judge: the grader has changed, so all answers are judged again\n"
+        assert [grade["correct"] for grade in lines(out / "grades/mine/seed-1.jsonl")] == right
+        assert main(["report", str(out)]) == 0 and main(["grade", str(out)]) == 0 and capsys.readouterr().err == ""
+    # One that is gone has changed, too.
+    (tmp_path / "rules/second_rule.py").unlink()
+    assert main(["report", str(out)]) == 2
+    assert "the grader has changed" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("changed, named", [("template", "template text"), ("data", "data digests")])

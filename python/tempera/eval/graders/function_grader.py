@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
+from collections.abc import Mapping
 from pathlib import Path
 
 from tempera.errors import BadInput
@@ -34,6 +35,10 @@ class FunctionGrader(Grader):
         self._file = str(file.resolve())
         self._function = function
         self._worker = LimitedWorker(_SECONDS)
+
+    @property
+    def imports(self) -> Mapping[str, str]:
+        return self._worker.imports
 
     def extract(self, text: str, terminated: bool, problem: Problem) -> str | None:
         return after_thinking(text).strip()

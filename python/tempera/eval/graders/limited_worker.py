@@ -7,6 +7,7 @@ import os
 import selectors
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,9 @@ class LimitedWorker:
     def __init__(self, seconds: float, modules: list[str] | None = None) -> None:
         self.seconds = seconds
         self._modules = modules or []
-        self._process: subprocess.Popen[str] | None = None
+        self.imports: dict[str, str] = {}  # each module of the user's that a question imported, by its file, as it was first
+        self._process: subprocess.Popen[bytes] | None = None
+        self._unread = b""
 
     def ask(self, question: str, *arguments: str) -> Any:
         """The answer; TimedOut or Crashed if there is none."""
@@ -45,17 +48,17 @@ class LimitedWorker:
             process = self._start()
         assert process.stdin is not None and process.stdout is not None
         try:
-            process.stdin.write(json.dumps([question, arguments]) + "\n")
+            process.stdin.write((json.dumps([question, arguments]) + "\n").encode())
             process.stdin.flush()
         except BrokenPipeError:
             self.close()
             raise Crashed("the grader's process ended") from None
-        answer = json.loads(self._line(process, self.seconds))
+        answer = self._answer(process, self.seconds)
         if "crash" in answer:
             raise Crashed(answer["crash"])
         return answer["answer"]
 
-    def _start(self) -> subprocess.Popen[str]:
+    def _start(self) -> subprocess.Popen[bytes]:
         self.close()
         paths = [_PACKAGES, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
         self._process = subprocess.Popen(
@@ -63,25 +66,36 @@ class LimitedWorker:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            text=True,
-            encoding="utf-8",
             env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
         )
-        self._line(self._process, _SECONDS_TO_START)
+        self._unread = b""
+        self._answer(self._process, _SECONDS_TO_START)
         return self._process
 
-    def _line(self, process: subprocess.Popen[str], seconds: float) -> str:
+    def _answer(self, process: subprocess.Popen[bytes], seconds: float) -> dict[str, Any]:
+        """The next line that is an answer; what the lines before it say was imported is kept."""
         assert process.stdout is not None
+        deadline = time.monotonic() + seconds
         with selectors.DefaultSelector() as waiting:
             waiting.register(process.stdout, selectors.EVENT_READ)
-            if not waiting.select(seconds):
-                self.close()
-                raise TimedOut(f"after {seconds:g} s")
-        line = process.stdout.readline()
-        if not line:
-            self.close()
-            raise Crashed("the grader's process ended")
-        return line
+            while True:
+                line, end, rest = self._unread.partition(b"\n")
+                if end:
+                    self._unread = rest
+                    answer: dict[str, Any] = json.loads(line)
+                    if "imports" not in answer:
+                        return answer
+                    for file, digest in answer["imports"].items():
+                        self.imports.setdefault(file, digest)
+                    continue
+                if not waiting.select(max(0.0, deadline - time.monotonic())):
+                    self.close()
+                    raise TimedOut(f"after {seconds:g} s")
+                part = os.read(process.stdout.fileno(), 1 << 16)
+                if not part:
+                    self.close()
+                    raise Crashed("the grader's process ended")
+                self._unread += part
 
     def close(self) -> None:
         """Ends the process."""

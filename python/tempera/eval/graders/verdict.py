@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tempera.eval.problem import Problem
@@ -27,6 +28,11 @@ class Grader(ABC):
     votes = True  # whether answers of several records can be merged by equality
     needs_sandbox = False
     file_digest = ""  # of the user's own file that judges: verdicts of another state of it are not kept
+
+    @property
+    def imports(self) -> Mapping[str, str]:
+        """The user's own modules that the verdicts so far took, by their files, each with the SHA-256 of its text."""
+        return {}
 
     @abstractmethod
     def extract(self, text: str, terminated: bool, problem: Problem) -> str | None:

@@ -109,7 +109,7 @@ def gather(evaluation: Evaluation, sampling: Sampling, paper_model: str | None =
     plan = evaluation.plan
     task = plan.read_task()
     task.grader.close()
-    if evaluation.graded_by() != task.grader.file_digest:
+    if not evaluation.is_graded_by(task.grader.file_digest):
         raise BadInput(plan.grader, "the grader has changed since it judged the answers", f"tempera eval grade {evaluation.folder}")
     model = paper_values.paper_model(plan.model) if paper_model is None else paper_model
     if model and model not in paper_values.models():

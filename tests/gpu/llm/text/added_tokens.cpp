@@ -1,5 +1,6 @@
 #include "gpu/llm/text/added_tokens.hpp"
 
+#include "base/json_document.hpp"
 #include "tests/catch.hpp"
 
 namespace tempera::gpu {
@@ -63,6 +64,50 @@ TEST_CASE("a token that begins in white space which another one takes is found a
   CHECK(pieces("<a>   <c>") == "135");
   CHECK(pieces("x <c> <c>") == "[x]55");
   CHECK(pieces("<a> <c>") == "15");
+}
+
+TEST_CASE("a token that takes in white space before it is not found in what another has taken",
+          "[added_tokens]") {
+  AddedTokens tokens;
+  tokens.add("<a>", 1, {false, true});
+  tokens.add("  ", 2, {true, true});
+  tokens.add("\n", 3, {true, false});
+  const auto pieces = [&](std::string_view text) {
+    std::string result;
+    for (const auto& piece : tokens.split(text))
+      result += piece.id ? std::to_string(*piece.id) : '[' + std::string(piece.text) + ']';
+    return result;
+  };
+  CHECK(pieces("    x") == "2[x]");
+  CHECK(pieces("<a>  x") == "1[x]");
+  CHECK(pieces("<a> \n") == "1");
+  CHECK(pieces("<a>x  \n") == "1[x]2");
+  CHECK(pieces("x \n\nx") == "[x]33[x]");
+}
+
+TEST_CASE("added tokens are found as Hugging Face tokenizers finds them", "[added_tokens]") {
+  // Random tokens and texts, white space beside white space (make_added.py).
+  const auto sets = read_json_file(std::filesystem::path(TEMPERA_SOURCE_DIR) /
+                                   "tests/fixtures/tokenizer/added_tokens.json");
+  REQUIRE(sets.size() == 24);
+  for (const auto& set : sets) {
+    CAPTURE(set["added"].dump());
+    AddedTokens tokens;
+    std::uint32_t id = 0;
+    for (const auto& added : set["added"])
+      tokens.add(added[0], id++, {added[1].get<bool>(), added[2].get<bool>()});
+    for (const auto& entry : set["cases"]) {
+      const auto text = entry[0].get<std::string>();
+      auto found = nlohmann::json::array();
+      for (const auto& piece : tokens.split(text)) {
+        if (piece.id)
+          found.emplace_back(*piece.id);
+        else
+          found.emplace_back(piece.text);
+      }
+      CHECK(found == entry[1]);
+    }
+  }
 }
 
 }  // namespace tempera::gpu

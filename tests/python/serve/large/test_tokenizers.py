@@ -31,7 +31,7 @@ def described(fixture, change=lambda described: None):
     for index, content in enumerate(contents):
         if content in tokenizer["model"]["vocab"] or any(content == token["content"] for token in kept):
             continue
-        flags = {"<left>": (1, 0), "<right>": (0, 1), "<both>": (1, 1), "\n": (0, 1), "<x>": (1, 0)}.get(content, (0, 0))
+        flags = {"<left>": (1, 0), "<right>": (0, 1), "<both>": (1, 1), "\n": (0, 1), "<x>": (1, 0), "  ": (1, 1)}.get(content, (0, 0))
         kept.append(added(content, number, lstrip=bool(flags[0]), rstrip=bool(flags[1]), normalized=index % 3 == 2, special=index % 2 == 0))
         number += 1
     change(tokenizer)
