@@ -27,7 +27,7 @@ std::size_t steps_alone(LanguageModel& model, const SessionOptions& options, con
 }  // namespace
 
 TEST_CASE("a small request beside the largest takes at most twice its steps and two more",
-          "[session]") {
+          "[session][unsanitized]") {
   TableModel table = scattered_table(7, 3);
   SizedModel model(table);
   const Asked largest{.rungs = 6, .samples = 128, .rounds = 400, .horizon = 28, .prefetch = 4};

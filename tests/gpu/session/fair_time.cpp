@@ -57,7 +57,7 @@ SessionOptions options_of(const PricedModel& model) {
 }  // namespace
 
 TEST_CASE("a small request takes its part of the time beside other clients, whatever they ask for",
-          "[session]") {
+          "[session][unsanitized]") {
   const Asked largest{.rungs = 6, .samples = 128, .rounds = 400, .horizon = 28, .prefetch = 4};
   const auto many_choices = [&](Session& session, Heard& heard) {
     session.submit(request_of(largest, {1, 1}), heard);

@@ -67,7 +67,8 @@ std::size_t most_bytes(const LanguageModel& model, const SampleRequest& request)
 
 }  // namespace
 
-TEST_CASE("under any memory from one record to all, every sampler draws the same bits") {
+TEST_CASE("under any memory from one record to all, every sampler draws the same bits",
+          "[unsanitized]") {
   std::map<std::pair<std::size_t, bool>, std::vector<std::uint64_t>> alone;
   law("memory changes no bit", [&] {
     const bool is_recurrent = between(0, 2) == 0;

@@ -37,7 +37,7 @@ TEST_CASE("what a step looks at does not grow with the number of those who wait"
 }
 
 TEST_CASE("a run of many records looks at caches as often as it computes rows and forks",
-          "[session]") {
+          "[session][unsanitized]") {
   std::optional<std::vector<std::uint64_t>> bits;
   for (const std::size_t memory :
        {memory_of_records(3, 12), memory_of_records(50, 12), memory_of_records(2000, 12)}) {
@@ -59,7 +59,7 @@ TEST_CASE("a run of many records looks at caches as often as it computes rows an
 }
 
 TEST_CASE("a small request beside one of many records takes at most twice its steps and two more",
-          "[session]") {
+          "[session][unsanitized]") {
   const Asked many{.particles = 2000, .horizon = 28, .block = 14};
   const std::vector<Asked> small{
       {.horizon = 4, .is_tokenwise = true},

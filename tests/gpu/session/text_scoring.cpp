@@ -200,7 +200,7 @@ TEST_CASE("every position of a long text has its own scores, and equal alternati
 }
 
 TEST_CASE("the texts of clients take turns, and those of one client come one after the other",
-          "[session]") {
+          "[session][unsanitized]") {
   TableModel table = scattered_table(7, 3);
   Session session(table, {}, &letters);
   Scores scores;
@@ -345,7 +345,8 @@ TEST_CASE("a small request begins at once beside the longest text that is scored
   }
 }
 
-TEST_CASE("a text that waits for much memory holds up nobody, and is passed by few", "[session]") {
+TEST_CASE("a text that waits for much memory holds up nobody, and is passed by few",
+          "[session][unsanitized]") {
   TableModel table = scattered_table(7, 3);
   CountedModel model(table);
   const Asked lengthy{.rungs = 2, .samples = 40, .rounds = 60, .horizon = 12};

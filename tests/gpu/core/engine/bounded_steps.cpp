@@ -55,7 +55,8 @@ TEST_CASE("samplers that ask for no pass take turns in steps of bounded work", "
   CHECK(small.engine.batches() == 0);
 }
 
-TEST_CASE("rounds without moves, moves without proposals and sweeps end no step late", "[engine]") {
+TEST_CASE("rounds without moves, moves without proposals and sweeps end no step late",
+          "[engine][unsanitized]") {
   // After token 1 comes 0, which ends a record: its proposals begin at position 1 in one of 2^20.
   TableModel model(3, [](std::span<const TokenId>) {
     return std::vector<float>{8.0F, -8.0F, -8.0F};
@@ -81,7 +82,8 @@ TEST_CASE("rounds without moves, moves without proposals and sweeps end no step 
   }
 }
 
-TEST_CASE("no more moves begin ahead than a batch has rows left, whatever is allowed", "[engine]") {
+TEST_CASE("no more moves begin ahead than a batch has rows left, whatever is allowed",
+          "[engine][unsanitized]") {
   struct Counting final : ForwardingModel {
     using ForwardingModel::ForwardingModel;
     std::unique_ptr<Cache> empty_cache() const override {

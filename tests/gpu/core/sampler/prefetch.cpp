@@ -110,7 +110,8 @@ std::uint64_t tokens_of_events(const Prefetched& left) {
 
 }  // namespace
 
-TEST_CASE("prefetching leaves every record and event of a run as it is, bit for bit") {
+TEST_CASE("prefetching leaves every record and event of a run as it is, bit for bit",
+          "[unsanitized]") {
   DecoderConfig config = small_config();
   config.max_position_embeddings = 100;
   const std::unique_ptr<Transformer> attending = random_qwen3(config, 5);

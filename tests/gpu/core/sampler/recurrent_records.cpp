@@ -94,7 +94,7 @@ std::vector<PinnedRecords> pinned_records() {
 }  // namespace
 
 TEST_CASE("the records of a recurrent model do not depend on how the work is laid out",
-          "[recurrent]") {
+          "[recurrent][unsanitized]") {
   const auto [arithmetic, digest] = GENERATE(from_range(pinned_records()));
   CAPTURE(name_of(arithmetic));
   const auto model = recurrent::model(default_kernels(arithmetic));

@@ -99,7 +99,7 @@ TEST_CASE("the device system is the one that this program was built for") {
 #endif
 }
 
-TEST_CASE("the records of a run do not depend on how its work is laid out") {
+TEST_CASE("the records of a run do not depend on how its work is laid out", "[unsanitized]") {
   const Pinned expected = GENERATE(from_range(pinned));
   CAPTURE(name_of(expected.arithmetic));
   const auto model = random_qwen3(small_config(), 5, default_kernels(expected.arithmetic));

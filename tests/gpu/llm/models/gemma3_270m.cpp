@@ -49,7 +49,7 @@ const double tolerance = 4.0 * std::sqrt(217.0) * std::sqrt(2048.0) * 0x1p-24 * 
 }  // namespace
 
 TEST_CASE("Gemma 3 270M's GGUF gives the log-probabilities of transformers and llama.cpp",
-          "[gemma3-270m]") {
+          "[gemma3-270m][unsanitized]") {
   if (!is_obtained(*find_named_model("gemma3-270m"))) {
     std::cout << "SKIPPED: gemma3-270m is not there: run tempera models get gemma3-270m "
                  "--accept-licence\n";

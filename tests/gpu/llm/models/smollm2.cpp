@@ -10,7 +10,8 @@
 
 namespace tempera::gpu {
 
-TEST_CASE("SmolLM2's GGUF gives the log-probabilities of Hugging Face transformers", "[smollm2]") {
+TEST_CASE("SmolLM2's GGUF gives the log-probabilities of Hugging Face transformers",
+          "[smollm2][unsanitized]") {
   if (!is_obtained(*find_named_model("smollm2"))) {
     std::cout << "SKIPPED: smollm2 is not there: run tempera models get smollm2\n";
     return;

@@ -188,7 +188,8 @@ void require_every_gguf_tensor(const std::string& fixture) {
 
 }  // namespace
 
-TEST_CASE("no tensor of a folder is dropped, and none that it lacks is made up", "[architecture]") {
+TEST_CASE("no tensor of a folder is dropped, and none that it lacks is made up",
+          "[architecture][unsanitized]") {
   require_every_tensor<Llama>("llama_tied");
   require_every_tensor<Phi3>("phi3_short");
   require_every_tensor<Qwen2>("qwen2");
@@ -280,7 +281,7 @@ TEST_CASE("no scale that is NaN or infinite gets through packing", "[gguf][weigh
 }
 
 TEST_CASE("a flipped byte of a GGUF file's directory is never computed from old packed weights",
-          "[gguf][weights]") {
+          "[gguf][weights][unsanitized]") {
   const auto json = json_of<Llama>("llama_tied");
   auto config = Llama::configuration(JsonObject(json, "config.json"));
   config.num_hidden_layers = 1;
@@ -361,7 +362,7 @@ TEST_CASE("a flipped byte anywhere in a header of safetensors is refused, or say
 }
 
 TEST_CASE("a flipped byte anywhere in a file of packed weights is noticed by the loader",
-          "[weights]") {
+          "[weights][unsanitized]") {
   const test::TemporaryFolder folder;
   const auto model = folder / "m.gguf";
   const auto type_of = [](std::size_t i) { return weight_types[i % weight_types.size()]; };

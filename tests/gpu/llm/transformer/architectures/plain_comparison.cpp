@@ -66,7 +66,7 @@ TEST_CASE("each norm adds its epsilon to the mean square") {
   CHECK(distance(without_change, 24, large) > 100.0);
 }
 
-TEST_CASE("positions are rotated by their own angle after the 256th too") {
+TEST_CASE("positions are rotated by their own angle after the 256th too", "[unsanitized]") {
   const Edit longer = [](nlohmann::json& config) {
     config["max_position_embeddings"] = 512;
     config["rope_parameters"]["rope_theta"] = 20.0;
