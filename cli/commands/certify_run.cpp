@@ -22,6 +22,7 @@ namespace {
 
 constexpr const char* certify_run_examples = R"(Examples:
   tempera certify-run '4+7+9?' --model toy_models/worked_sum --powers 1,2,4 --horizon 28
+  tempera certify-run '4+7+9?' --model toy_models/worked_sum --powers 1,2,4 --horizon 28 --answer =20
   tempera certify-run '' --model toy_models/bimodal.json --powers 1,4 --horizon 3 --pairs 200 --json)";
 
 struct CertifyRunOptions {
@@ -35,10 +36,11 @@ struct CertifyRunOptions {
   std::optional<gpu::RopeFactors> rope_factors;
   gpu::SessionOptions session;
   gpu::CertificateWish certificate;
+  std::string answer;
   bool json = false;
 };
 
-void print(const gpu::Certificate& found) {
+void print(const gpu::Certificate& found, const std::string& answer) {
   std::printf("%zu of %zu pairs met within %zu rounds; lag %zu\n", found.met(), found.pairs.size(),
               found.most_rounds, found.lag);
   const auto bound = gpu::tv_bound(found.pairs, found.lag, found.rounds);
@@ -73,6 +75,9 @@ void print(const gpu::Certificate& found) {
   std::printf("under the target, without bias: log p0 %.4f +- %.4f, length %.3f +- %.3f\n",
               log_p0.mean, gpu::errors_of_95 * log_p0.error, length.mean,
               gpu::errors_of_95 * length.error);
+  if (const auto share = found.answer())
+    std::printf("an answer that ends with %s: probability %.4f +- %.4f\n",
+                in_quotes(answer).c_str(), share->mean, found.margin(*share));
 }
 
 void run_certify_run(const CertifyRunOptions& options) {
@@ -90,7 +95,7 @@ void run_certify_run(const CertifyRunOptions& options) {
                    gpu::Spelling::flags);
   ProgressLine line;
   const gpu::Certificate found = gpu::certify_run(
-      model.model(), request, options.certificate, options.session, gpu::Spelling::flags,
+      model, request, options.certificate, options.session, gpu::Spelling::flags,
       [&](std::size_t ended, std::size_t met, std::size_t pairs) {
         line.show_step(ended, pairs, ended == 0 ? "pair" : std::to_string(met) + " have met");
       });
@@ -98,7 +103,7 @@ void run_certify_run(const CertifyRunOptions& options) {
   if (options.json)
     std::cout << found.to_json().dump() << '\n';
   else
-    print(found);
+    print(found, options.answer);
   if (found.goal && !found.reached()) throw CLI::RuntimeError(1);
 }
 
@@ -153,6 +158,14 @@ void add_certify_run(CLI::App& app) {
                    {1, gpu::addressable_turns - 1},
                    "End a pair that has not met after this many rounds; there is no bound then "
                    "(default: a hundred times lag and rounds together)");
+  add_parsed(
+      *command, "--answer", "TEXT",
+      "Estimate the probability of an answer under the target too, without bias: of one that "
+      "has ended and whose text ends with this, white space aside, such as 'The answer is 24.'",
+      [options](const std::string& text) {
+        options->certificate.is_answer = gpu::ends_with(text, gpu::Spelling::flags);
+        options->answer = text;
+      });
   options->sampler.add_to(*command, SamplerFlags::Of::one_answer);
   options->chat.add_to(*command);
   add_arithmetic(*command, options->arithmetic);
@@ -166,7 +179,7 @@ void add_certify_run(CLI::App& app) {
                     "Print {\"lag\", \"rounds\", \"most_rounds\", \"pairs\", \"met\", "
                     "\"meetings\", \"tv_at_most\", \"tv_at_most_by_round\", \"rounds_for_0.05\", "
                     "\"until_tv\" if asked, \"decode_tokens\", \"log_p0\", "
-                    "\"length\"}; what no bound is known for is null");
+                    "\"length\", \"answer\" if asked}; what no bound is known for is null");
   command->footer(certify_run_examples);
   command->callback([=] {
     // An empty prompt is a prompt.

@@ -82,17 +82,21 @@ def test_the_limit_is_above_the_exact_distance_at_every_round(name, horizon, pow
 
 @pytest.mark.parametrize(("name", "horizon", "powers"), CASES[:4])
 def test_estimates_have_no_bias(name, horizon, powers):
-    """E log p0 and E length under the target, within five of their standard errors; after no round at all the chain is far off."""
+    """E log p0, E length and an answer's probability under the target, within five of their standard errors; after no round at all the chain is far off."""
     file = TREE / f"toy_models/{name}.json"
     model = exact.FiniteModel.open(file)
+    target, base = model.power_law(horizon, powers[-1]), model.base_law(horizon)
+    texts = {state: " ".join(state.split()[:-1]) for state in target if state.split()[-1] in model.terminal}
+    ending = texts[max(texts, key=lambda state: (bool(texts[state]), target[state]))]
     found = json.loads(
         command("certify-run", "", "--model", file, "--powers", ",".join(map(str, powers)), "--horizon", horizon, "--block", horizon,
-                "--rounds", 0, "--pairs", 3000, "--lag", 2, "--most-rounds", 100000, "--seed", 9, "--json")
+                "--rounds", 0, "--pairs", 3000, "--lag", 2, "--most-rounds", 100000, "--seed", 9, "--answer", ending, "--json")
     )  # fmt: skip
-    target, base = model.power_law(horizon, powers[-1]), model.base_law(horizon)
+    share = float(sum(target[state] for state, told in texts.items() if told.endswith(ending)))
+    assert 0 < share < 1
     log_p0 = sum(float(target[state]) * math.log(base[state]) for state in target if target[state] > 0)
     length = sum(float(target[state]) * len(state.split()) for state in target)
-    for value, name_of_it in ((log_p0, "log_p0"), (length, "length")):
+    for value, name_of_it in ((log_p0, "log_p0"), (length, "length"), (share, "answer")):
         assert abs(found[name_of_it]["mean"] - value) <= 5 * found[name_of_it]["standard_error"] + 1e-9
 
 
@@ -123,6 +127,7 @@ def test_left_open_the_lag_is_the_rounds_and_a_pair_ends_after_a_hundred_times_b
         (["--until-tv", "0.05", "--pairs", "50"], "--pairs: 50 cannot show what --until-tv asks; give at least 119"),
         (["--until-tv", "1"], '--until-tv: "1" is not a number between 0 and 1'),
         (["--confidence", "0.9"], "--confidence: has no effect without --until-tv"),
+        (["--answer", " "], "--answer: has no character but white space; give the text that the answer ends with"),
     ],
 )
 def test_wrong_values_are_told_in_one_line(flags, told):
@@ -162,6 +167,19 @@ def test_python_has_the_numbers_of_the_command():
     assert list(found.meetings) == said["meetings"] and found.decode_tokens == said["decode_tokens"]
     assert vars(found.tv_at_most) == said["tv_at_most"] and vars(found.log_p0) == said["log_p0"] and vars(found.length) == said["length"]
     assert [vars(one) for one in found.by_round] == said["tv_at_most_by_round"] and found.rounds_for_005 == said["rounds_for_0.05"]
+    # A text, and the function that says the same: it sees answers that have ended, without their end.
+    asked = {"powers": [1, 2], "horizon": 4, "block": 4, "rounds": 4, "pairs": 4, "seed": 3}
+    by_text = coupling.certify_run(model, "4+7+9?", answer="7\n", **asked)
+    texts = []
+    by_function = coupling.certify_run(model, "4+7+9?", answer=lambda text: texts.append(text) or text.endswith("7"), **asked)
+    said = json.loads(command("certify-run", "4+7+9?", "--model", WORKED_SUM, "--powers", "1,2", "--horizon", 4, "--block", 4, "--rounds", 4, "--pairs", 4,
+                              "--seed", 3, "--answer", "7", "--json"))  # fmt: skip
+    assert by_text == by_function and vars(by_text.answer) == said["answer"] and found.answer is None
+    assert by_text.answer.mean != 0 and texts and all(re.fullmatch(r"=\d\d", text) for text in texts)
+    with pytest.raises(ZeroDivisionError):
+        coupling.certify_run(model, "4+7+9?", answer=lambda text: 1 / 0, **asked)
+    with pytest.raises(tempera.BadInput, match="what answer returns: None is neither True nor False"):
+        coupling.certify_run(model, "4+7+9?", answer=lambda text: None, **asked)
     short = {"powers": [1, 2], "horizon": 4, "block": 4}
     asked = coupling.certify_run(model, PROMPT, **short, until_tv=0.5, confidence_level=0.9, seed=7, rounds=4)
     assert asked.reached is not None and len(asked.meetings) == 9  # 1 - 0.1^(1/9) = 0.226

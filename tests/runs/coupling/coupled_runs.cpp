@@ -1,14 +1,19 @@
 #include "runs/coupling/coupled_runs.hpp"
 
 #include <cmath>
+#include <span>
 
 #include "base/error.hpp"
 #include "gpu/session/session.hpp"
+#include "runs/coupling/certificate.hpp"
 #include "tests/bad_input.hpp"
 #include "tests/gpu/core/sampler/small_run.hpp"
 
 namespace tempera::gpu {
 namespace {
+
+/// An answer that is told apart by its tokens alone: many records are, and many are not.
+bool begins_high(std::span<const TokenId> tokens) { return !tokens.empty() && tokens.front() >= 3; }
 
 /// Records of at most three of five tokens, token 0 ending one: few enough that runs meet.
 SampleRequest coupled_request(std::size_t rounds, std::size_t block = 3) {
@@ -27,6 +32,7 @@ CouplingSettings coupling_settings(std::size_t rounds, std::size_t lag, std::siz
   settings.lag = lag;
   settings.pairs = 12;
   settings.most_rounds = 400;
+  settings.is_answer = begins_high;
   return settings;
 }
 
@@ -42,7 +48,8 @@ class States final : public Listener {
     auto& state = states.emplace_back();
     for (const Record& record : progress.replicas) state.push_back(record.token_ids());
     const Record& record = progress.replicas.at(plan_.output);
-    values.push_back({record.log_p0(), static_cast<double>(record.length())});
+    values.push_back({record.log_p0(), static_cast<double>(record.length()),
+                      begins_high(record.token_ids()) ? 1.0 : 0.0});
   }
   void answered(RequestId, std::size_t, const Answer&) override {}
   void failed(RequestId, std::size_t, const std::exception_ptr& why) override {
@@ -67,7 +74,7 @@ States run_alone(LanguageModel& model, const SampleRequest& request, std::size_t
 }
 
 bool are_equal(const CoupledValue& a, const CoupledValue& b) {
-  return a.log_p0 == b.log_p0 && a.length == b.length;
+  return a.log_p0 == b.log_p0 && a.length == b.length && a.answer == b.answer;
 }
 
 }  // namespace
@@ -257,6 +264,22 @@ TEST_CASE("pairs that do not meet in time say so") {
   const auto pairs = run_coupled(model, settings);
   REQUIRE(std::ranges::any_of(pairs, [](const auto& pair) { return !pair.meeting; }));
   REQUIRE_FALSE(tv_bound(pairs, 3, 0));
+}
+
+TEST_CASE("an answer ends with a text, white space aside, and has more than white space") {
+  const AnswerTest is_answer = ends_with("= 44 \n", Spelling::flags);
+  for (const char* text : {"= 44", "4+40 = 44", "= 44 \t\n\v\f\r"}) REQUIRE(is_answer(text));
+  for (const char* text : {"", "44", "= 44.", "= 44 0", "=44"}) REQUIRE_FALSE(is_answer(text));
+  for (const char* text : {"", " \t\n"})
+    require_bad_input([&] { ends_with(text, Spelling::flags); },
+                      {"--answer: has no character but white space"});
+}
+
+TEST_CASE("a probability's interval is never shorter than what pairs that agree can miss") {
+  Certificate found;
+  found.pairs.resize(59);
+  REQUIRE(std::abs(found.margin({1.0, 0.0}) - (1.0 - std::pow(0.05, 1.0 / 59.0))) < 1e-15);
+  REQUIRE(found.margin({0.5, 0.1}) == errors_of_95 * 0.1);
 }
 
 TEST_CASE("what cannot be coupled is refused") {
