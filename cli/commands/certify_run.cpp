@@ -3,6 +3,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "base/disk.hpp"
 #include "base/error.hpp"
 #include "base/in_quotes.hpp"
 #include "cli/commands/chat_options.hpp"
@@ -14,6 +15,7 @@
 #include "cli/terminal/progress_line.hpp"
 #include "gpu/device/device_system.hpp"
 #include "gpu/device/thread_limit.hpp"
+#include "lab/drawing/meeting_plot.hpp"
 #include "runs/coupling/certificate.hpp"
 #include "settings/resolve.hpp"
 
@@ -37,6 +39,8 @@ struct CertifyRunOptions {
   gpu::SessionOptions session;
   gpu::CertificateWish certificate;
   std::string answer;
+  std::string plot;
+  std::string csv;
   bool json = false;
 };
 
@@ -80,7 +84,23 @@ void print(const gpu::Certificate& found, const std::string& answer) {
                 in_quotes(answer).c_str(), share->mean, found.margin(*share));
 }
 
+/// Picture and table of the meetings, where they are asked for.
+void write_meetings(const CertifyRunOptions& options, const gpu::Certificate& found) {
+  if (options.plot.empty() && options.csv.empty()) return;
+  if (!found.knows_meetings()) {
+    std::cerr
+        << "tempera: meetings are not written: --token-limit has ended pairs before they met\n";
+    return;
+  }
+  Disk& disk = Disk::real();
+  const std::string title = "certify-run " + options.model;
+  if (!options.plot.empty()) disk.replace(options.plot, gpu::meeting_plot(found, title));
+  if (!options.csv.empty()) disk.replace(options.csv, gpu::meetings_csv(found));
+}
+
 void run_certify_run(const CertifyRunOptions& options) {
+  for (const std::string& file : {options.plot, options.csv})
+    if (!file.empty()) Disk::real().require_replaceable(file);
   const gpu::CurrentDevice here(gpu::require_device(options.device));
   std::optional<gpu::ThreadLimit> limit;
   if (options.threads > 0) limit.emplace(options.threads);
@@ -100,6 +120,7 @@ void run_certify_run(const CertifyRunOptions& options) {
         line.show_step(ended, pairs, ended == 0 ? "pair" : std::to_string(met) + " have met");
       });
   line.clear();
+  write_meetings(options, found);
   if (options.json)
     std::cout << found.to_json().dump() << '\n';
   else
@@ -166,6 +187,12 @@ void add_certify_run(CLI::App& app) {
         options->certificate.is_answer = gpu::ends_with(text, gpu::Spelling::flags);
         options->answer = text;
       });
+  add_text(
+      *command, "--plot", options->plot, "FILE",
+      "Also draw the share of pairs that are apart and the bound, by round, as an SVG picture");
+  add_text(*command, "--csv", options->csv, "FILE",
+           "Also write these as a table: round, pairs apart, pairs, bound, its standard error and "
+           "its limit");
   options->sampler.add_to(*command, SamplerFlags::Of::one_answer);
   options->chat.add_to(*command);
   add_arithmetic(*command, options->arithmetic);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 
 #include "base/error.hpp"
@@ -63,6 +64,41 @@ std::vector<std::size_t> Certificate::reported_rounds() const {
     if (std::ranges::find(reported, round) == reported.end()) reported.push_back(round);
   std::ranges::sort(reported);
   return reported;
+}
+
+std::vector<MeetingRound> Certificate::meeting_rounds() const {
+  const bool all_met = met() == pairs.size();
+  std::set<std::size_t> changes{0, rounds};
+  for (const CoupledPair& pair : pairs)
+    if (pair.meeting)
+      for (std::size_t left = *pair.meeting; left >= lag; left -= lag) changes.insert(left - lag);
+  if (!all_met) {
+    const std::size_t followed = most_rounds - lag;
+    changes.erase(changes.upper_bound(followed), changes.end());
+    changes.insert(followed);
+  }
+  std::vector<MeetingRound> found;
+  for (const std::size_t round : changes) {
+    const auto apart = std::ranges::count_if(pairs, [&](const CoupledPair& pair) {
+      return !pair.meeting || *pair.meeting > round + lag;
+    });
+    found.push_back({round, static_cast<std::size_t>(apart), tv_bound(pairs, lag, round),
+                     upper_tv_bound(pairs, lag, round)});
+  }
+  return found;
+}
+
+std::string meetings_csv(const Certificate& found) {
+  std::string csv = "round,apart,pairs,tv_at_most,standard_error,limit\n";
+  for (const MeetingRound& at : found.meeting_rounds()) {
+    csv += std::to_string(at.round) + ',' + std::to_string(at.apart) + ',' +
+           std::to_string(found.pairs.size()) + ',';
+    const auto figure = [](double value) { return nlohmann::json(value).dump(); };
+    csv += at.bound ? figure(at.bound->mean) + ',' + figure(at.bound->error) + ',' +
+                          figure(*at.limit) + '\n'
+                    : ",,\n";
+  }
+  return csv;
 }
 
 nlohmann::ordered_json Certificate::to_json() const {

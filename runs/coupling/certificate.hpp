@@ -46,6 +46,14 @@ struct TvGoal {
   double confidence = default_goal_confidence;
 };
 
+/// The pairs after round t of Y.
+struct MeetingRound {
+  std::size_t round = 0;               ///< t
+  std::size_t apart = 0;               ///< pairs with τ − L > t
+  std::optional<Estimate> bound = {};  ///< of the total variation; none if a pair has not met
+  std::optional<double> limit = {};    ///< of it, at 95 %
+};
+
 /// How far the answers of a run are from its target, by pairs of runs.
 struct Certificate {
   std::vector<CoupledPair> pairs;
@@ -68,8 +76,18 @@ struct Certificate {
   double margin(const Estimate& share) const;
   /// The rounds at which the bound is reported: 0, N, and powers of two until it is 0.
   std::vector<std::size_t> reported_rounds() const;
+  /// False if the limit on tokens has ended pairs that had not met: then it is unknown how long
+  /// they were apart.
+  bool knows_meetings() const { return !is_cut || met() == pairs.size(); }
+  /// 0, N, and every round at which a pair meets or the bound changes, in order: as far as the
+  /// pairs were followed. @pre knows_meetings()
+  std::vector<MeetingRound> meeting_rounds() const;
   nlohmann::ordered_json to_json() const;
 };
+
+/// meeting_rounds() as a table: round,apart,pairs,tv_at_most,standard_error,limit. What is unknown
+/// is empty.
+std::string meetings_csv(const Certificate& found);
 
 /// Runs the pairs of a request.
 /// pair_ended: after each pair, with how many have ended, have met and are to be run

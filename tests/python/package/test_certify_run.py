@@ -1,4 +1,5 @@
 """`tempera certify-run`: the bound of lag couplings beside exact total variations of the same program."""
+import csv
 import json
 import math
 import re
@@ -212,3 +213,30 @@ def test_pairs_that_have_not_met_give_no_number():
     )  # fmt: skip
     assert found["met"] < 50 and None in found["meetings"]
     assert found["tv_at_most"] is None and found["tv_at_most_by_round"] == [] and found["log_p0"] is None
+
+
+def test_the_picture_and_the_table_are_those_of_the_pairs(tmp_path):
+    picture, table = tmp_path / "meetings.svg", tmp_path / "meetings.csv"
+    flags = [TEMPERA, "certify-run", "", "--model", "toy_models/bimodal.json", "--powers", "1,4", "--horizon", "4", "--rounds", "8", "--pairs", "200",
+             "--seed", "1", "--plot", str(picture), "--csv", str(table), "--json"]  # fmt: skip
+    found = json.loads(subprocess.run(flags, capture_output=True, text=True, check=True, cwd=TREE).stdout)
+    # The page's picture is made by this command.
+    assert picture.read_text() == (TREE / "docs/reference/certify_run.svg").read_text()
+    with open(table, newline="") as file:
+        rows = {int(row["round"]): row for row in csv.DictReader(file)}
+    for round, row in rows.items():
+        assert int(row["apart"]) == sum(meeting - found["lag"] > round for meeting in found["meetings"]) and row["pairs"] == "200"
+    for at in found["tv_at_most_by_round"]:
+        row = rows[max(round for round in rows if round <= at["round"])]
+        assert [float(row[name]) for name in ("tv_at_most", "standard_error", "limit")] == [at[name] for name in ("mean", "standard_error", "limit")]
+
+
+def test_no_picture_is_drawn_of_meetings_that_nobody_knows_and_no_run_begins_for_a_file_that_cannot_be_written(tmp_path):
+    picture = tmp_path / "meetings.svg"
+    flags = [TEMPERA, "certify-run", "", "--model", str(TREE / "toy_models/bimodal.json"), "--powers", "1,4", "--horizon", "3"]
+    done = subprocess.run([*flags, "--token-limit", "40", "--plot", str(picture)], capture_output=True, text=True)
+    assert done.returncode == 0 and not picture.exists()
+    assert done.stderr == "tempera: meetings are not written: --token-limit has ended pairs before they met\n"
+    for flag in ("--plot", "--csv"):
+        done = subprocess.run([*flags, flag, str(tmp_path / "none" / "meetings")], capture_output=True, text=True)
+        assert done.returncode == 2 and str(tmp_path / "none") in done.stderr and done.stdout == "" and done.stderr.count("\n") == 1

@@ -12,7 +12,7 @@
 namespace tempera::gpu {
 namespace {
 
-/// An answer that is told apart by its tokens alone: many records are, and many are not.
+/// An answer by its tokens alone: many records are one, and many are not.
 bool begins_high(std::span<const TokenId> tokens) { return !tokens.empty() && tokens.front() >= 3; }
 
 /// Records of at most three of five tokens, token 0 ending one: few enough that runs meet.
@@ -255,6 +255,41 @@ TEST_CASE("bound and estimates are those of their formulas, summed naively") {
   REQUIRE_FALSE(rounds_for(pairs, lag, 1.0));
   REQUIRE_FALSE(last_meeting(pairs));
   REQUIRE_FALSE(unbiased_mean(pairs, lag, rounds, [](const CoupledValue&) { return 0.0; }));
+}
+
+TEST_CASE("the rounds of meetings are those at which a pair meets or the bound changes") {
+  Certificate found;
+  for (const std::size_t meeting : {3U, 8U, 15U, 15U}) found.pairs.push_back({meeting, {}, {}});
+  found.lag = 3;
+  found.rounds = 20;
+  found.most_rounds = 30;
+  const auto listed = found.meeting_rounds();
+  std::size_t next = 0;
+  for (std::size_t t = 0; t <= 20; ++t) {
+    CAPTURE(t);
+    if (next < listed.size() && listed[next].round == t) ++next;
+    const MeetingRound& at = listed.at(next - 1);
+    REQUIRE(at.apart == (t < 5 ? 3 : t < 12 ? 2 : 0));
+    REQUIRE(at.bound->mean == tv_bound(found.pairs, 3, t)->mean);
+    REQUIRE(*at.limit == *upper_tv_bound(found.pairs, 3, t));
+  }
+  REQUIRE(next == listed.size());
+  // 0; 5 and 2 of the second; 12, 9, 6, 3 of the others; and N.
+  REQUIRE(listed.size() == 8);
+  REQUIRE(meetings_csv(found).find("\n12,0,4,0.0,0.0,") != std::string::npos);
+  REQUIRE(meetings_csv(found).starts_with(
+      "round,apart,pairs,tv_at_most,standard_error,limit\n0,3,4,2.5,"));
+
+  found.pairs.back().meeting.reset();
+  found.most_rounds = 22;
+  const auto open = found.meeting_rounds();
+  REQUIRE(open.back().round == 19);  // X was followed to round 22, so the other to 19
+  REQUIRE(open.back().apart == 1);
+  REQUIRE_FALSE(open.back().bound);
+  REQUIRE(meetings_csv(found).ends_with("\n19,1,4,,,\n"));
+  REQUIRE(found.knows_meetings());
+  found.is_cut = true;
+  REQUIRE_FALSE(found.knows_meetings());
 }
 
 TEST_CASE("pairs that do not meet in time say so") {
