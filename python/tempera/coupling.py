@@ -112,10 +112,10 @@ def certify_run(
             print(f"\r{ended} of {most} pairs, {met} have met", end="\n" if ended == most else "", file=sys.stderr, flush=True)
 
     ending = text("answer", answer) if isinstance(answer, str) else None
-    judge = None if answer is None or isinstance(answer, str) else called("answer", answer)
+    judge: Callable[[str], Any] | None = None if answer is None or isinstance(answer, str) else called("answer", answer)
 
     def is_answer(of: str) -> bool:
-        return truth("what answer returns", judge(of))
+        return judge is not None and truth("what answer returns", judge(of))
 
     counts = {"pairs": (pairs, 2, 2**19), "lag": (lag, 1, 2**24 - 1), "most_rounds": (most_rounds, 1, 2**24 - 1),
               "token_limit": (token_limit, 1, 2**40)}  # fmt: skip

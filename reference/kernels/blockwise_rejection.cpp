@@ -35,7 +35,7 @@ void follow_block(const FixedHorizonSpace& space, const Power& power, std::size_
   const TokenRow& row = space.model().token_row(tokens);
   const TokenRow proposal = token_proposal(row, power);
   const Rational survival = token_normalizer(row, power);
-  // As in a whole proposal, one that dies at the block's first prefix draws nothing.
+  // A proposal that dies at the block's first prefix draws nothing.
   block.tokens += tokens.size() == begin ? alive * survival : alive;
   for (Token v = 0; v < row.size(); ++v) {
     if (row[v] == 0) continue;

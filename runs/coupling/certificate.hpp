@@ -24,7 +24,7 @@ inline constexpr double default_goal_confidence = 0.95;
 /// Tells by its text whether an answer is the one whose probability is asked for.
 using AnswerTest = std::function<bool(const std::string& text)>;
 
-/// Whether the text ends with `ending`, white space at the end of either aside.
+/// True for a text that ends with `ending`, white space at the end of either aside.
 /// @throw BadInput for an ending of white space alone
 AnswerTest ends_with(std::string_view ending, Spelling spelling);
 
@@ -36,7 +36,7 @@ struct CertificateWish {
   std::optional<double> until_tv = {};          ///< the goal, in (0, 1)
   std::optional<double> confidence = {};        ///< of the goal, in (0, 1)
   std::optional<std::size_t> token_limit = {};  ///< of all pairs together
-  /// Of the text of an answer that has ended; one that the horizon cuts is none. May be empty.
+  /// It sees the text of an answer that has ended; one that the horizon cuts is none. May be empty.
   AnswerTest is_answer = {};
 };
 
@@ -63,13 +63,13 @@ struct Certificate {
   std::uint64_t tokens = 0;  ///< that all pairs drew
   bool is_cut = false;       ///< whether the limit on tokens has ended them
   std::optional<TvGoal> goal = {};
-  bool asks_answer = false;  ///< whether CoupledValue::answer was asked for
+  bool asks_answer = false;  ///< true if CoupledValue::answer was asked for
 
   /// The rounds at which the goal is reached; nothing if that is not known yet. @pre a goal
   std::optional<std::size_t> reached() const;
   std::size_t met() const;
   std::optional<Estimate> mean(double CoupledValue::*part) const;
-  /// Of the probability of the answer that was asked for; nothing if none was.
+  /// The probability of the answer that was asked for; nothing if none was.
   std::optional<Estimate> answer() const;
   /// Half of the interval of 95 % of a probability. It is never 0: pairs that all agree miss a
   /// share as large as missed_share says.
@@ -85,7 +85,7 @@ struct Certificate {
   nlohmann::ordered_json to_json() const;
 };
 
-/// meeting_rounds() as a table: round,apart,pairs,tv_at_most,standard_error,limit. What is unknown
+/// meeting_rounds() as a table: round,apart,pairs,tv_at_most,standard_error,limit. An unknown bound
 /// is empty.
 std::string meetings_csv(const Certificate& found);
 

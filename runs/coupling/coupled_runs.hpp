@@ -23,7 +23,7 @@ struct CouplingSettings {
   /// Tokens of all pairs after which no other pass is made; 0: no limit. Pairs that have not ended
   /// then have not met.
   std::uint64_t most_tokens = 0;
-  /// Whether the record at the output rung, by its tokens, is the answer whose probability is asked
+  /// True if the record at the output rung, by its tokens, is the answer whose probability is asked
   /// for. Called only when that record has changed.
   std::function<bool(std::span<const TokenId> tokens)> is_answer = {};
   SessionOptions session = {};

@@ -70,6 +70,10 @@ TEST_CASE("the picture of meetings has the pairs apart at every round, and the b
     CHECK(std::abs((bound_foot - height_at(curves[2], x)) / head -
                    *upper_tv_bound(found.pairs, 3, t) / high) < 2e-4);
   }
+  // Steps: each stroke is level or upright.
+  for (const auto& curve : curves)
+    for (std::size_t i = 1; i < curve.size(); ++i)
+      CHECK((curve[i].first == curve[i - 1].first || curve[i].second == curve[i - 1].second));
   for (const char* words : {"a &lt; b", "5 pairs, lag 3", "share still apart", "limit, 95 %",
                             "the 4 rounds of the run"})
     CHECK(svg.find(words) != std::string::npos);
