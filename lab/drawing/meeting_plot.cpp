@@ -62,9 +62,12 @@ std::string meeting_plot(const Certificate& found, const std::string& title) {
     double most = 0.0;
     for (const MeetingRound& at : rounds) most = std::max(most, *at.limit);
     const double step = nice_step(most, 5.0);
-    const double high = std::ceil(most / step) * step;
-    for (double at = 0.0; at < high + step / 2.0; at += step)
+    const auto steps = static_cast<std::size_t>(std::ceil(most / step));
+    const double high = static_cast<double>(steps) * step;
+    for (std::size_t i = 0; i <= steps; ++i) {
+      const double at = static_cast<double>(i) * step;
       picture.y_tick(bound_panel, at / high, in_decimal(at, "%.4g"));
+    }
     Steps mean(bound_panel, range);
     Steps limit(bound_panel, range);
     for (const MeetingRound& at : rounds) {
