@@ -3,6 +3,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "base/disk.hpp"
 #include "base/error.hpp"
 #include "base/in_quotes.hpp"
 #include "cli/commands/chat_options.hpp"
@@ -14,6 +15,7 @@
 #include "cli/terminal/progress_line.hpp"
 #include "gpu/device/device_system.hpp"
 #include "gpu/device/thread_limit.hpp"
+#include "lab/drawing/meeting_plot.hpp"
 #include "runs/coupling/certificate.hpp"
 #include "settings/resolve.hpp"
 
@@ -22,6 +24,7 @@ namespace {
 
 constexpr const char* certify_run_examples = R"(Examples:
   tempera certify-run '4+7+9?' --model toy_models/worked_sum --powers 1,2,4 --horizon 28
+  tempera certify-run '4+7+9?' --model toy_models/worked_sum --powers 1,2,4 --horizon 28 --answer =20
   tempera certify-run '' --model toy_models/bimodal.json --powers 1,4 --horizon 3 --pairs 200 --json)";
 
 struct CertifyRunOptions {
@@ -35,10 +38,13 @@ struct CertifyRunOptions {
   std::optional<gpu::RopeFactors> rope_factors;
   gpu::SessionOptions session;
   gpu::CertificateWish certificate;
+  std::string answer;
+  std::string plot;
+  std::string csv;
   bool json = false;
 };
 
-void print(const gpu::Certificate& found) {
+void print(const gpu::Certificate& found, const std::string& answer) {
   std::printf("%zu of %zu pairs met within %zu rounds; lag %zu\n", found.met(), found.pairs.size(),
               found.most_rounds, found.lag);
   const auto bound = gpu::tv_bound(found.pairs, found.lag, found.rounds);
@@ -73,9 +79,28 @@ void print(const gpu::Certificate& found) {
   std::printf("under the target, without bias: log p0 %.4f +- %.4f, length %.3f +- %.3f\n",
               log_p0.mean, gpu::errors_of_95 * log_p0.error, length.mean,
               gpu::errors_of_95 * length.error);
+  if (const auto share = found.answer())
+    std::printf("an answer that ends with %s: probability %.4f +- %.4f\n",
+                in_quotes(answer).c_str(), share->mean, found.margin(*share));
+}
+
+/// Picture and table of the meetings, where they are asked for.
+void write_meetings(const CertifyRunOptions& options, const gpu::Certificate& found) {
+  if (options.plot.empty() && options.csv.empty()) return;
+  if (!found.knows_meetings()) {
+    std::cerr
+        << "tempera: meetings are not written: --token-limit has ended pairs before they met\n";
+    return;
+  }
+  Disk& disk = Disk::real();
+  const std::string title = "certify-run " + options.model;
+  if (!options.plot.empty()) disk.replace(options.plot, gpu::meeting_plot(found, title));
+  if (!options.csv.empty()) disk.replace(options.csv, gpu::meetings_csv(found));
 }
 
 void run_certify_run(const CertifyRunOptions& options) {
+  for (const std::string& file : {options.plot, options.csv})
+    if (!file.empty()) Disk::real().require_replaceable(file);
   const gpu::CurrentDevice here(gpu::require_device(options.device));
   std::optional<gpu::ThreadLimit> limit;
   if (options.threads > 0) limit.emplace(options.threads);
@@ -90,15 +115,16 @@ void run_certify_run(const CertifyRunOptions& options) {
                    gpu::Spelling::flags);
   ProgressLine line;
   const gpu::Certificate found = gpu::certify_run(
-      model.model(), request, options.certificate, options.session, gpu::Spelling::flags,
+      model, request, options.certificate, options.session, gpu::Spelling::flags,
       [&](std::size_t ended, std::size_t met, std::size_t pairs) {
         line.show_step(ended, pairs, ended == 0 ? "pair" : std::to_string(met) + " have met");
       });
   line.clear();
+  write_meetings(options, found);
   if (options.json)
     std::cout << found.to_json().dump() << '\n';
   else
-    print(found);
+    print(found, options.answer);
   if (found.goal && !found.reached()) throw CLI::RuntimeError(1);
 }
 
@@ -153,6 +179,20 @@ void add_certify_run(CLI::App& app) {
                    {1, gpu::addressable_turns - 1},
                    "End a pair that has not met after this many rounds; there is no bound then "
                    "(default: a hundred times lag and rounds together)");
+  add_parsed(
+      *command, "--answer", "TEXT",
+      "Estimate the probability of an answer under the target too, without bias: of one that "
+      "has ended and whose text ends with this, white space aside, such as 'The answer is 24.'",
+      [options](const std::string& text) {
+        options->certificate.is_answer = gpu::ends_with(text, gpu::Spelling::flags);
+        options->answer = text;
+      });
+  add_text(
+      *command, "--plot", options->plot, "FILE",
+      "Also draw the share of pairs that are apart and the bound, by round, as an SVG picture");
+  add_text(*command, "--csv", options->csv, "FILE",
+           "Also write these as a table: round, pairs apart, pairs, bound, its standard error and "
+           "its limit");
   options->sampler.add_to(*command, SamplerFlags::Of::one_answer);
   options->chat.add_to(*command);
   add_arithmetic(*command, options->arithmetic);
@@ -166,7 +206,7 @@ void add_certify_run(CLI::App& app) {
                     "Print {\"lag\", \"rounds\", \"most_rounds\", \"pairs\", \"met\", "
                     "\"meetings\", \"tv_at_most\", \"tv_at_most_by_round\", \"rounds_for_0.05\", "
                     "\"until_tv\" if asked, \"decode_tokens\", \"log_p0\", "
-                    "\"length\"}; what no bound is known for is null");
+                    "\"length\", \"answer\" if asked}; what no bound is known for is null");
   command->footer(certify_run_examples);
   command->callback([=] {
     // An empty prompt is a prompt.

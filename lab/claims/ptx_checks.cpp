@@ -1,5 +1,6 @@
 // The law of what nvcc compiled: tokens are drawn by the draw's PTX, everything else is the program
 // of this build. Rational for rational the law with the host's draw.
+#include "gpu/core/sampler/exact_rejection.hpp"
 #include "gpu/core/sampler/parallel_power_tempering.hpp"
 #include "lab/claims/checks.hpp"
 #include "lab/claims/program_functions.hpp"
@@ -49,19 +50,20 @@ CheckResult compiled_draw_moves(const CheckContext& context) {
 }
 
 /// Whole programs: Algorithm 1 on one rung in two stages of different counts, on three rungs in
-/// one stage under both schedules, and the truncating sampler in two stages.
+/// one stage under both schedules, the truncating sampler in two stages, and exact rejection with
+/// room for a second proposal.
 /// tests/lab/ptx/row_lottery.cpp walks longer ones, which take minutes.
 CheckResult compiled_draw_programs(const CheckContext& context) {
   Count count;
   const reference::FiniteModel* model = model_named(context, "several_terminals.json", count);
   if (model == nullptr) return count.finding("laws, token counts and caches");
-  const auto walk = [&](const std::string& where, Program program, std::size_t batch,
-                        const ProgramQuestion& question) {
+  const auto walk_plan = [&](const std::string& where, Program program, std::size_t batch,
+                             const std::vector<unsigned>& powers, const gpu::Plan& plan) {
     const FiniteLogits logits(*model);
-    const gpu::Ladder ladder({question.powers.begin(), question.powers.end()});
+    const gpu::Ladder ladder({powers.begin(), powers.end()});
     const auto through = [&](std::unique_ptr<gpu::RowLottery> rows) {
-      return walk_program(program, logits.enumerable(), ladder, question.plan(),
-                          Cuts::at_every_round, batch, std::move(rows));
+      return walk_program(program, logits.enumerable(), ladder, plan, Cuts::at_every_round, batch,
+                          std::move(rows));
     };
     const WalkedProgram host = through(gpu::make_host_row_lottery());
     count.require(host.law.size() > 1, where + " has one outcome");
@@ -74,6 +76,10 @@ CheckResult compiled_draw_programs(const CheckContext& context) {
       count.expect(false, where + ": " + error.what());
     }
   };
+  const auto walk = [&](const std::string& where, Program program, std::size_t batch,
+                        const ProgramQuestion& question) {
+    walk_plan(where, program, batch, question.powers, question.plan());
+  };
   for (const auto schedule : {gpu::Schedule::adj, gpu::Schedule::deo}) {
     const std::string under = schedule == gpu::Schedule::deo ? ", DEO" : ", ADJ";
     // One row a batch: more would multiply the states that are walked.
@@ -83,6 +89,10 @@ CheckResult compiled_draw_programs(const CheckContext& context) {
   walk("K = 1", gpu::parallel_power_tempering, 4, {2, 1, {3}, {{1, 2, 1}, {2, 1, 1}}});
   walk("the truncating sampler", gpu::truncating_power_sampling, 4,
        {2, 1, {2}, {{1, 2, 1}, {2, 1, 1}}});
+  gpu::Plan proposals{gpu::make_stages(2, 2, {1}, {1}, {1})};
+  proposals.until_kept = true;
+  proposals.most_tokens = 3;
+  walk_plan("exact rejection", gpu::exact_rejection<>, 1, {3}, proposals);
   return count.finding("laws, token counts and caches");
 }
 

@@ -57,6 +57,8 @@ std::string certify_run(const SharedModel& model, const Prompt& prompt,
                         std::optional<std::size_t> pairs, std::optional<std::size_t> lag,
                         std::optional<std::size_t> most_rounds, std::optional<double> until_tv,
                         std::optional<double> confidence, std::optional<std::size_t> token_limit,
+                        const std::optional<std::string>& ending,
+                        const std::function<bool(const std::string&)>& is_answer,
                         std::size_t cache_memory,
                         const std::function<void(std::size_t, std::size_t, std::size_t)>& done) {
   gpu::SampleWish wish{wished(prompt), chat_arguments(arguments), {}, sampler_wish(wishes)};
@@ -64,11 +66,17 @@ std::string certify_run(const SharedModel& model, const Prompt& prompt,
   const gpu::SampleRequest request = gpu::resolve(model->opened(), wish);
   gpu::SessionOptions session;
   session.cache_memory = cache_memory;
+  gpu::CertificateWish certificate{pairs, lag, most_rounds, until_tv, confidence, token_limit, {}};
+  if (ending) certificate.is_answer = gpu::ends_with(*ending, gpu::Spelling::keys);
+  if (is_answer)
+    certificate.is_answer = [&](const std::string& text) {
+      // In the turn: a step is half made.
+      const nb::gil_scoped_acquire python;
+      return is_answer(text);
+    };
   Turn turn(model->turns());
   return gpu::certify_run(
-             model->opened().model(), request,
-             {pairs, lag, most_rounds, until_tv, confidence, token_limit}, session,
-             gpu::Spelling::keys,
+             model->opened(), request, certificate, session, gpu::Spelling::keys,
              [&](std::size_t ended, std::size_t met, std::size_t all) {
                const Pause pause(turn);
                const nb::gil_scoped_acquire python;
@@ -107,8 +115,8 @@ void bind_tempering(nb::module_& module) {
   module.def("certify_run", &certify_run, nb::arg("model"), nb::arg("prompt"), nb::arg("arguments"),
              nb::arg("wishes"), nb::arg("pairs").none(), nb::arg("lag").none(),
              nb::arg("most_rounds").none(), nb::arg("until_tv").none(),
-             nb::arg("confidence").none(), nb::arg("token_limit").none(), nb::arg("cache_memory"),
-             nb::arg("done"));
+             nb::arg("confidence").none(), nb::arg("token_limit").none(), nb::arg("ending").none(),
+             nb::arg("is_answer").none(), nb::arg("cache_memory"), nb::arg("done"));
   module.def("geometric_ladder", &gpu::geometric_ladder, nb::arg("first"), nb::arg("last"),
              nb::arg("replicas"));
 }

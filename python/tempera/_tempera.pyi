@@ -190,6 +190,8 @@ def certify_run(
     until_tv: float | None,
     confidence: float | None,
     token_limit: int | None,
+    ending: str | None,
+    is_answer: Callable[[str], bool] | None,
     cache_memory: int,
     done: Callable[[int, int, int], None],
 ) -> str: ...

@@ -20,7 +20,7 @@ from typing import Any
 from tempera import wishes as values
 from tempera.errors import BadInput
 from tempera.model import Model, require_model
-from tempera.wishes import SAMPLER, Prompt, called, chat_arguments, check_names, checked, number, raw_prompt, whole
+from tempera.wishes import SAMPLER, Prompt, called, chat_arguments, check_names, checked, number, raw_prompt, text, truth, whole
 
 #: Settings that a run of one answer has no use for.
 _UNUSED = ("samples", "confidence", "auditable")
@@ -60,6 +60,7 @@ class RunCertificate:
     decode_tokens: int
     log_p0: Estimate | None  #: of the answer under the target, without bias
     length: Estimate | None
+    answer: Estimate | None  #: the probability of `answer` under the target, without bias, if it was asked
 
 
 def _share(name: str, value: Any) -> float | None:
@@ -81,6 +82,7 @@ def certify_run(
     until_tv: float | None = None,
     confidence_level: float | None = None,
     token_limit: int | None = None,
+    answer: str | Callable[[str], bool] | None = None,
     thinking: bool | None = None,
     chat_template_kwargs: Mapping[str, Any] | None = None,
     cache_memory: int | None = None,
@@ -93,7 +95,8 @@ def certify_run(
 
     wishes: the settings of the run, as Model.sample has them, but for samples, confidence and auditable. pairs, lag, most_rounds,
     until_tv, confidence_level and token_limit are the options of `tempera certify-run`, and what is left out is what
-    its help says. progress: is called after each pair with how many have ended and how many have met. The same seed gives the same
+    its help says. answer: whose probability is estimated too: the text that it ends with, or a function that tells by its text whether
+    an answer is such a one; it may not call the model. An answer that the horizon cuts is none. progress: is called after each pair with how many have ended and how many have met. The same seed gives the same
     numbers as the command. Ctrl-C ends the work after the pass that is under way. Raises BadInput, ModelError, DeviceError.
     """
     require_model(model)
@@ -108,6 +111,12 @@ def certify_run(
         elif sys.stderr.isatty():
             print(f"\r{ended} of {most} pairs, {met} have met", end="\n" if ended == most else "", file=sys.stderr, flush=True)
 
+    ending = text("answer", answer) if isinstance(answer, str) else None
+    judge: Callable[[str], Any] | None = None if answer is None or isinstance(answer, str) else called("answer", answer)
+
+    def is_answer(of: str) -> bool:
+        return judge is not None and truth("what answer returns", judge(of))
+
     counts = {"pairs": (pairs, 2, 2**19), "lag": (lag, 1, 2**24 - 1), "most_rounds": (most_rounds, 1, 2**24 - 1),
               "token_limit": (token_limit, 1, 2**40)}  # fmt: skip
     counted = {name: None if value is None else whole(name, value, least, most) for name, (value, least, most) in counts.items()}
@@ -119,6 +128,8 @@ def certify_run(
             checked(wishes, SAMPLER),
             until_tv=_share("until_tv", until_tv),
             confidence=None if confidence_level is None else values.confidence(confidence_level),
+            ending=ending,
+            is_answer=None if judge is None else is_answer,
             cache_memory=0 if cache_memory is None else whole("cache_memory", cache_memory),
             done=done,
             **counted,
@@ -135,5 +146,6 @@ def certify_run(
         rounds_for_005=found["rounds_for_0.05"],
         reached=found["until_tv"]["rounds"] if "until_tv" in found else None,
         decode_tokens=found["decode_tokens"],
+        answer=Estimate(**found["answer"]) if found.get("answer") else None,
         **estimates,
     )

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 
 #include "base/error.hpp"
@@ -18,7 +19,20 @@ nlohmann::ordered_json json_of(const std::optional<std::size_t>& number) {
   return number ? nlohmann::ordered_json(*number) : nlohmann::ordered_json(nullptr);
 }
 
+std::string_view without_end(std::string_view text) {
+  const std::size_t last = text.find_last_not_of(" \t\n\v\f\r");
+  return text.substr(0, last == std::string_view::npos ? 0 : last + 1);
+}
+
 }  // namespace
+
+AnswerTest ends_with(std::string_view ending, Spelling spelling) {
+  const std::string wanted(without_end(ending));
+  if (wanted.empty())
+    throw BadInput(spelt("answer", spelling), "has no character but white space",
+                   "give the text that the answer ends with");
+  return [wanted](const std::string& text) { return without_end(text).ends_with(wanted); };
+}
 
 std::optional<std::size_t> Certificate::reached() const {
   return rounds_for(pairs, lag, goal->tv, goal->confidence);
@@ -33,6 +47,14 @@ std::optional<Estimate> Certificate::mean(double CoupledValue::*part) const {
   return unbiased_mean(pairs, lag, rounds, [&](const CoupledValue& value) { return value.*part; });
 }
 
+std::optional<Estimate> Certificate::answer() const {
+  return asks_answer ? mean(&CoupledValue::answer) : std::nullopt;
+}
+
+double Certificate::margin(const Estimate& share) const {
+  return std::max(errors_of_95 * share.error, missed_share(pairs.size(), 0.95));
+}
+
 std::vector<std::size_t> Certificate::reported_rounds() const {
   std::vector<std::size_t> reported{0};
   const std::size_t meeting = last_meeting(pairs).value_or(0);
@@ -42,6 +64,41 @@ std::vector<std::size_t> Certificate::reported_rounds() const {
     if (std::ranges::find(reported, round) == reported.end()) reported.push_back(round);
   std::ranges::sort(reported);
   return reported;
+}
+
+std::vector<MeetingRound> Certificate::meeting_rounds() const {
+  const bool all_met = met() == pairs.size();
+  std::set<std::size_t> changes{0, rounds};
+  for (const CoupledPair& pair : pairs)
+    if (pair.meeting)
+      for (std::size_t left = *pair.meeting; left >= lag; left -= lag) changes.insert(left - lag);
+  if (!all_met) {
+    const std::size_t followed = most_rounds - lag;
+    changes.erase(changes.upper_bound(followed), changes.end());
+    changes.insert(followed);
+  }
+  std::vector<MeetingRound> found;
+  for (const std::size_t round : changes) {
+    const auto apart = std::ranges::count_if(pairs, [&](const CoupledPair& pair) {
+      return !pair.meeting || *pair.meeting > round + lag;
+    });
+    found.push_back({round, static_cast<std::size_t>(apart), tv_bound(pairs, lag, round),
+                     upper_tv_bound(pairs, lag, round)});
+  }
+  return found;
+}
+
+std::string meetings_csv(const Certificate& found) {
+  std::string csv = "round,apart,pairs,tv_at_most,standard_error,limit\n";
+  for (const MeetingRound& at : found.meeting_rounds()) {
+    csv += std::to_string(at.round) + ',' + std::to_string(at.apart) + ',' +
+           std::to_string(found.pairs.size()) + ',';
+    const auto figure = [](double value) { return nlohmann::json(value).dump(); };
+    csv += at.bound ? figure(at.bound->mean) + ',' + figure(at.bound->error) + ',' +
+                          figure(*at.limit) + '\n'
+                    : ",,\n";
+  }
+  return csv;
 }
 
 nlohmann::ordered_json Certificate::to_json() const {
@@ -68,11 +125,12 @@ nlohmann::ordered_json Certificate::to_json() const {
   report["decode_tokens"] = tokens;
   report["log_p0"] = json_of(mean(&CoupledValue::log_p0));
   report["length"] = json_of(mean(&CoupledValue::length));
+  if (asks_answer) report["answer"] = json_of(answer());
   return report;
 }
 
 Certificate certify_run(
-    LanguageModel& model, const SampleRequest& request, const CertificateWish& wish,
+    const OpenedModel& model, const SampleRequest& request, const CertificateWish& wish,
     const SessionOptions& session, Spelling spelling,
     const std::function<void(std::size_t, std::size_t, std::size_t)>& pair_ended,
     const std::function<void()>& before_pass) {
@@ -108,6 +166,14 @@ Certificate certify_run(
   settings.most_tokens = wish.token_limit.value_or(0);
   settings.most_rounds = found.most_rounds;
   settings.session = session;
+  found.asks_answer = static_cast<bool>(wish.is_answer);
+  if (wish.is_answer)
+    settings.is_answer = [&](std::span<const TokenId> tokens) {
+      const bool has_ended =
+          !tokens.empty() &&
+          std::ranges::find(request.terminal, tokens.back()) != request.terminal.end();
+      return has_ended && wish.is_answer(model.decode(tokens.first(tokens.size() - 1)));
+    };
   settings.before_pass = before_pass;
   if (pair_ended) {
     pair_ended(0, 0, settings.pairs);
@@ -115,7 +181,7 @@ Certificate certify_run(
       pair_ended(ended, met, settings.pairs);
     };
   }
-  found.pairs = run_coupled(model, settings, &found.tokens);
+  found.pairs = run_coupled(model.model(), settings, &found.tokens);
   found.is_cut = settings.most_tokens > 0 && found.tokens >= settings.most_tokens;
   return found;
 }

@@ -21,7 +21,8 @@ using State = std::vector<std::vector<TokenId>>;
 /// A run of the program that is drawn in parts, each resumed from the end of the one before.
 class PartedRun final : public Listener {
  public:
-  PartedRun(SampleRequest request, std::size_t sample) : request_(std::move(request)) {
+  PartedRun(const CouplingSettings& settings, std::size_t sample)
+      : request_(settings.request), is_answer_(settings.is_answer) {
     request_.samples = 1;
     request_.first_sample = sample;
   }
@@ -58,7 +59,8 @@ class PartedRun final : public Listener {
     saved_ = saved(progress, "a coupled run");
     states.push_back(saved_->replicas);
     const Record& record = progress.replicas.at(request_.plan.output);
-    values.push_back({record.log_p0(), static_cast<double>(record.length())});
+    values.push_back({record.log_p0(), static_cast<double>(record.length()),
+                      answer_of(states.back().at(request_.plan.output))});
   }
   void answered(RequestId /*request*/, std::size_t /*sample*/, const Answer& /*answer*/) override {
     busy = false;
@@ -69,7 +71,16 @@ class PartedRun final : public Listener {
     busy = false;
   }
 
+  double answer_of(const std::vector<TokenId>& tokens) {
+    if (!is_answer_) return 0.0;
+    if (!judged_ || judged_->first != tokens) judged_.emplace(tokens, is_answer_(tokens));
+    return judged_->second ? 1.0 : 0.0;
+  }
+
   SampleRequest request_;
+  const std::function<bool(std::span<const TokenId>)>& is_answer_;
+  std::optional<std::pair<std::vector<TokenId>, bool>>
+      judged_;  ///< the last record and its verdict
   std::optional<SavedProgress> saved_;
 };
 
@@ -81,8 +92,8 @@ class Pair {
         most_(settings.most_rounds),
         least_(settings.request.plan.stages.back().rounds + settings.lag - 1),
         sample_(settings.request.first_sample + 2 * number),
-        ahead_(settings.request, sample_),
-        behind_(settings.request, sample_ + 1) {}
+        ahead_(settings, sample_),
+        behind_(settings, sample_ + 1) {}
 
   void begin(Session& session) {
     ahead_.go_on(session, lag_);
@@ -232,14 +243,9 @@ std::optional<Estimate> tv_bound(const std::vector<CoupledPair>& pairs, std::siz
   return mean_of(terms);
 }
 
-namespace {
-
-/// The largest share of pairs that `pairs` of them miss with a probability of 1 − confidence.
 double missed_share(std::size_t pairs, double confidence) {
   return 1.0 - std::pow(1.0 - confidence, 1.0 / static_cast<double>(pairs));
 }
-
-}  // namespace
 
 std::optional<double> upper_tv_bound(const std::vector<CoupledPair>& pairs, std::size_t lag,
                                      std::size_t round, double confidence) {

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <functional>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "gpu/session/sample_request.hpp"
@@ -22,6 +23,9 @@ struct CouplingSettings {
   /// Tokens of all pairs after which no other pass is made; 0: no limit. Pairs that have not ended
   /// then have not met.
   std::uint64_t most_tokens = 0;
+  /// True if the record at the output rung, by its tokens, is the answer whose probability is asked
+  /// for. Called only when that record has changed.
+  std::function<bool(std::span<const TokenId> tokens)> is_answer = {};
   SessionOptions session = {};
   std::function<void()> before_pass = {};                             ///< before each forward pass
   std::function<void(std::size_t ended, std::size_t met)> told = {};  ///< after each pair
@@ -31,6 +35,7 @@ struct CouplingSettings {
 struct CoupledValue {
   double log_p0 = 0.0;
   double length = 0.0;
+  double answer = 0.0;  ///< 1 if CouplingSettings::is_answer holds, else 0
 };
 
 /// One pair: X, and Y from a start of its own, `lag` rounds later.
@@ -74,9 +79,12 @@ double errors_of(double confidence);
 std::optional<Estimate> tv_bound(const std::vector<CoupledPair>& pairs, std::size_t lag,
                                  std::size_t round);
 
-/// An upper limit of that bound at a confidence C: mean + errors_of(C) · error + 1 − (1 − C)^(1/n).
-/// The last term is the largest share of pairs that n independent pairs miss with a
-/// probability of 1 − C, each counted as one lag. The interval is asymptotic in n: a share of slow
+/// The largest share of pairs that `pairs` independent ones miss with a probability of
+/// 1 − confidence: 1 − (1 − C)^(1/n).
+double missed_share(std::size_t pairs, double confidence);
+
+/// An upper limit of that bound at a confidence C: mean + errors_of(C) · error + missed_share, each
+/// of those pairs counted as one lag. The interval is asymptotic in n: a share of slow
 /// pairs too small to be seen that takes many lags is not in it.
 std::optional<double> upper_tv_bound(const std::vector<CoupledPair>& pairs, std::size_t lag,
                                      std::size_t round, double confidence = 0.95);

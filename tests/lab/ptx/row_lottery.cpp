@@ -2,6 +2,7 @@
 // lottery walks the program. Rational for rational the law of the host's form.
 #include "lab/ptx/row_lottery.hpp"
 
+#include "gpu/core/sampler/exact_rejection.hpp"
 #include "gpu/core/sampler/parallel_power_tempering.hpp"
 #include "gpu/device/simt/fiber_threads.hpp"
 #include "lab/enumerate/compiled_kernel.hpp"
@@ -62,6 +63,29 @@ TEST_CASE("what is not the draw's own runs its text, before and after a draw of 
   CHECK(make_row_lottery()->score(logits, 3, {&given, 1}) ==
         gpu::make_host_row_lottery()->score(logits, 3, {&given, 1}));
   CHECK(gpu::simt::find_compiled_kernel == before);
+}
+
+TEST_CASE("proposals of exact rejection through the PTX of the draw have the host's law") {
+  const FiniteLogits logits(shipped("late_payoff"));
+  const gpu::Ladder ladder({2.5});
+  gpu::Plan plan{gpu::make_stages(3, 3, {1}, {1}, {1})};
+  plan.until_kept = true;
+  // Room for a second proposal if the first dies before its third token, and for a third if both
+  // die before their first.
+  plan.most_tokens = 5;
+  const auto walk = [&](std::unique_ptr<gpu::RowLottery> rows) {
+    return walk_program(gpu::exact_rejection<>, logits.enumerable(), ladder, plan,
+                        Cuts::at_every_round, 1, std::move(rows));
+  };
+  const WalkedProgram host = walk(gpu::make_host_row_lottery());
+  const std::uint64_t launches = draw_launches();
+  const WalkedProgram compiled = walk(make_row_lottery());
+  CHECK(compiled.law == host.law);
+  CHECK(compiled.decode_tokens == host.decode_tokens);
+  CHECK(compiled.states == host.states);
+  CHECK(compiled.stale_records == 0);
+  CHECK(host.law.size() > 3);
+  CHECK(draw_launches() > launches + 20);
 }
 
 // Those take minutes: ./test --all asks for them by their tag.

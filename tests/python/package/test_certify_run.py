@@ -1,4 +1,5 @@
 """`tempera certify-run`: the bound of lag couplings beside exact total variations of the same program."""
+import csv
 import json
 import math
 import re
@@ -82,17 +83,21 @@ def test_the_limit_is_above_the_exact_distance_at_every_round(name, horizon, pow
 
 @pytest.mark.parametrize(("name", "horizon", "powers"), CASES[:4])
 def test_estimates_have_no_bias(name, horizon, powers):
-    """E log p0 and E length under the target, within five of their standard errors; after no round at all the chain is far off."""
+    """E log p0, E length and an answer's probability under the target, within five of their standard errors; after no round at all the chain is far off."""
     file = TREE / f"toy_models/{name}.json"
     model = exact.FiniteModel.open(file)
+    target, base = model.power_law(horizon, powers[-1]), model.base_law(horizon)
+    texts = {state: " ".join(state.split()[:-1]) for state in target if state.split()[-1] in model.terminal}
+    ending = texts[max(texts, key=lambda state: (bool(texts[state]), target[state]))]
     found = json.loads(
         command("certify-run", "", "--model", file, "--powers", ",".join(map(str, powers)), "--horizon", horizon, "--block", horizon,
-                "--rounds", 0, "--pairs", 3000, "--lag", 2, "--most-rounds", 100000, "--seed", 9, "--json")
+                "--rounds", 0, "--pairs", 3000, "--lag", 2, "--most-rounds", 100000, "--seed", 9, "--answer", ending, "--json")
     )  # fmt: skip
-    target, base = model.power_law(horizon, powers[-1]), model.base_law(horizon)
+    share = float(sum(target[state] for state, told in texts.items() if told.endswith(ending)))
+    assert 0 < share < 1
     log_p0 = sum(float(target[state]) * math.log(base[state]) for state in target if target[state] > 0)
     length = sum(float(target[state]) * len(state.split()) for state in target)
-    for value, name_of_it in ((log_p0, "log_p0"), (length, "length")):
+    for value, name_of_it in ((log_p0, "log_p0"), (length, "length"), (share, "answer")):
         assert abs(found[name_of_it]["mean"] - value) <= 5 * found[name_of_it]["standard_error"] + 1e-9
 
 
@@ -123,6 +128,7 @@ def test_left_open_the_lag_is_the_rounds_and_a_pair_ends_after_a_hundred_times_b
         (["--until-tv", "0.05", "--pairs", "50"], "--pairs: 50 cannot show what --until-tv asks; give at least 119"),
         (["--until-tv", "1"], '--until-tv: "1" is not a number between 0 and 1'),
         (["--confidence", "0.9"], "--confidence: has no effect without --until-tv"),
+        (["--answer", " "], "--answer: has no character but white space; give the text that the answer ends with"),
     ],
 )
 def test_wrong_values_are_told_in_one_line(flags, told):
@@ -162,6 +168,19 @@ def test_python_has_the_numbers_of_the_command():
     assert list(found.meetings) == said["meetings"] and found.decode_tokens == said["decode_tokens"]
     assert vars(found.tv_at_most) == said["tv_at_most"] and vars(found.log_p0) == said["log_p0"] and vars(found.length) == said["length"]
     assert [vars(one) for one in found.by_round] == said["tv_at_most_by_round"] and found.rounds_for_005 == said["rounds_for_0.05"]
+    # A text, and the function that says the same: it sees answers that have ended, without their end.
+    asked = {"powers": [1, 2], "horizon": 4, "block": 4, "rounds": 4, "pairs": 4, "seed": 3}
+    by_text = coupling.certify_run(model, "4+7+9?", answer="7\n", **asked)
+    texts = []
+    by_function = coupling.certify_run(model, "4+7+9?", answer=lambda text: texts.append(text) or text.endswith("7"), **asked)
+    said = json.loads(command("certify-run", "4+7+9?", "--model", WORKED_SUM, "--powers", "1,2", "--horizon", 4, "--block", 4, "--rounds", 4, "--pairs", 4,
+                              "--seed", 3, "--answer", "7", "--json"))  # fmt: skip
+    assert by_text == by_function and vars(by_text.answer) == said["answer"] and found.answer is None
+    assert by_text.answer.mean != 0 and texts and all(re.fullmatch(r"=\d\d", text) for text in texts)
+    with pytest.raises(ZeroDivisionError):
+        coupling.certify_run(model, "4+7+9?", answer=lambda text: 1 / 0, **asked)
+    with pytest.raises(tempera.BadInput, match="what answer returns: None is neither True nor False"):
+        coupling.certify_run(model, "4+7+9?", answer=lambda text: None, **asked)
     short = {"powers": [1, 2], "horizon": 4, "block": 4}
     asked = coupling.certify_run(model, PROMPT, **short, until_tv=0.5, confidence_level=0.9, seed=7, rounds=4)
     assert asked.reached is not None and len(asked.meetings) == 9  # 1 - 0.1^(1/9) = 0.226
@@ -194,3 +213,30 @@ def test_pairs_that_have_not_met_give_no_number():
     )  # fmt: skip
     assert found["met"] < 50 and None in found["meetings"]
     assert found["tv_at_most"] is None and found["tv_at_most_by_round"] == [] and found["log_p0"] is None
+
+
+def test_the_picture_and_the_table_are_those_of_the_pairs(tmp_path):
+    picture, table = tmp_path / "meetings.svg", tmp_path / "meetings.csv"
+    flags = [TEMPERA, "certify-run", "", "--model", "toy_models/bimodal.json", "--powers", "1,4", "--horizon", "4", "--rounds", "8", "--pairs", "200",
+             "--seed", "1", "--plot", str(picture), "--csv", str(table), "--json"]  # fmt: skip
+    found = json.loads(subprocess.run(flags, capture_output=True, text=True, check=True, cwd=TREE).stdout)
+    # The page's picture is made by this command.
+    assert picture.read_text() == (TREE / "docs/reference/certify_run.svg").read_text()
+    with open(table, newline="") as file:
+        rows = {int(row["round"]): row for row in csv.DictReader(file)}
+    for round, row in rows.items():
+        assert int(row["apart"]) == sum(meeting - found["lag"] > round for meeting in found["meetings"]) and row["pairs"] == "200"
+    for at in found["tv_at_most_by_round"]:
+        row = rows[max(round for round in rows if round <= at["round"])]
+        assert [float(row[name]) for name in ("tv_at_most", "standard_error", "limit")] == [at[name] for name in ("mean", "standard_error", "limit")]
+
+
+def test_no_picture_is_drawn_of_meetings_that_nobody_knows_and_no_run_begins_for_a_file_that_cannot_be_written(tmp_path):
+    picture = tmp_path / "meetings.svg"
+    flags = [TEMPERA, "certify-run", "", "--model", str(TREE / "toy_models/bimodal.json"), "--powers", "1,4", "--horizon", "3"]
+    done = subprocess.run([*flags, "--token-limit", "40", "--plot", str(picture)], capture_output=True, text=True)
+    assert done.returncode == 0 and not picture.exists()
+    assert done.stderr == "tempera: meetings are not written: --token-limit has ended pairs before they met\n"
+    for flag in ("--plot", "--csv"):
+        done = subprocess.run([*flags, flag, str(tmp_path / "none" / "meetings")], capture_output=True, text=True)
+        assert done.returncode == 2 and str(tmp_path / "none") in done.stderr and done.stdout == "" and done.stderr.count("\n") == 1

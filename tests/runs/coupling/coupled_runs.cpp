@@ -1,14 +1,19 @@
 #include "runs/coupling/coupled_runs.hpp"
 
 #include <cmath>
+#include <span>
 
 #include "base/error.hpp"
 #include "gpu/session/session.hpp"
+#include "runs/coupling/certificate.hpp"
 #include "tests/bad_input.hpp"
 #include "tests/gpu/core/sampler/small_run.hpp"
 
 namespace tempera::gpu {
 namespace {
+
+/// An answer by its tokens alone: many records are one, and many are not.
+bool begins_high(std::span<const TokenId> tokens) { return !tokens.empty() && tokens.front() >= 3; }
 
 /// Records of at most three of five tokens, token 0 ending one: few enough that runs meet.
 SampleRequest coupled_request(std::size_t rounds, std::size_t block = 3) {
@@ -27,6 +32,7 @@ CouplingSettings coupling_settings(std::size_t rounds, std::size_t lag, std::siz
   settings.lag = lag;
   settings.pairs = 12;
   settings.most_rounds = 400;
+  settings.is_answer = begins_high;
   return settings;
 }
 
@@ -42,7 +48,8 @@ class States final : public Listener {
     auto& state = states.emplace_back();
     for (const Record& record : progress.replicas) state.push_back(record.token_ids());
     const Record& record = progress.replicas.at(plan_.output);
-    values.push_back({record.log_p0(), static_cast<double>(record.length())});
+    values.push_back({record.log_p0(), static_cast<double>(record.length()),
+                      begins_high(record.token_ids()) ? 1.0 : 0.0});
   }
   void answered(RequestId, std::size_t, const Answer&) override {}
   void failed(RequestId, std::size_t, const std::exception_ptr& why) override {
@@ -67,7 +74,7 @@ States run_alone(LanguageModel& model, const SampleRequest& request, std::size_t
 }
 
 bool are_equal(const CoupledValue& a, const CoupledValue& b) {
-  return a.log_p0 == b.log_p0 && a.length == b.length;
+  return a.log_p0 == b.log_p0 && a.length == b.length && a.answer == b.answer;
 }
 
 }  // namespace
@@ -250,6 +257,41 @@ TEST_CASE("bound and estimates are those of their formulas, summed naively") {
   REQUIRE_FALSE(unbiased_mean(pairs, lag, rounds, [](const CoupledValue&) { return 0.0; }));
 }
 
+TEST_CASE("the rounds of meetings are those at which a pair meets or the bound changes") {
+  Certificate found;
+  for (const std::size_t meeting : {3U, 8U, 15U, 15U}) found.pairs.push_back({meeting, {}, {}});
+  found.lag = 3;
+  found.rounds = 20;
+  found.most_rounds = 30;
+  const auto listed = found.meeting_rounds();
+  std::size_t next = 0;
+  for (std::size_t t = 0; t <= 20; ++t) {
+    CAPTURE(t);
+    if (next < listed.size() && listed[next].round == t) ++next;
+    const MeetingRound& at = listed.at(next - 1);
+    REQUIRE(at.apart == (t < 5 ? 3 : t < 12 ? 2 : 0));
+    REQUIRE(at.bound->mean == tv_bound(found.pairs, 3, t)->mean);
+    REQUIRE(*at.limit == *upper_tv_bound(found.pairs, 3, t));
+  }
+  REQUIRE(next == listed.size());
+  // 0; 5 and 2 of the second; 12, 9, 6, 3 of the others; and N.
+  REQUIRE(listed.size() == 8);
+  REQUIRE(meetings_csv(found).find("\n12,0,4,0.0,0.0,") != std::string::npos);
+  REQUIRE(meetings_csv(found).starts_with(
+      "round,apart,pairs,tv_at_most,standard_error,limit\n0,3,4,2.5,"));
+
+  found.pairs.back().meeting.reset();
+  found.most_rounds = 22;
+  const auto open = found.meeting_rounds();
+  REQUIRE(open.back().round == 19);  // X was followed to round 22, so the other to 19
+  REQUIRE(open.back().apart == 1);
+  REQUIRE_FALSE(open.back().bound);
+  REQUIRE(meetings_csv(found).ends_with("\n19,1,4,,,\n"));
+  REQUIRE(found.knows_meetings());
+  found.is_cut = true;
+  REQUIRE_FALSE(found.knows_meetings());
+}
+
 TEST_CASE("pairs that do not meet in time say so") {
   TableModel model = scattered_table(5, 3);
   CouplingSettings settings = coupling_settings(2, 3);
@@ -257,6 +299,22 @@ TEST_CASE("pairs that do not meet in time say so") {
   const auto pairs = run_coupled(model, settings);
   REQUIRE(std::ranges::any_of(pairs, [](const auto& pair) { return !pair.meeting; }));
   REQUIRE_FALSE(tv_bound(pairs, 3, 0));
+}
+
+TEST_CASE("an answer ends with a text, white space aside, and has more than white space") {
+  const AnswerTest is_answer = ends_with("= 44 \n", Spelling::flags);
+  for (const char* text : {"= 44", "4+40 = 44", "= 44 \t\n\v\f\r"}) REQUIRE(is_answer(text));
+  for (const char* text : {"", "44", "= 44.", "= 44 0", "=44"}) REQUIRE_FALSE(is_answer(text));
+  for (const char* text : {"", " \t\n"})
+    require_bad_input([&] { ends_with(text, Spelling::flags); },
+                      {"--answer: has no character but white space"});
+}
+
+TEST_CASE("a probability's interval is never shorter than what pairs that agree can miss") {
+  Certificate found;
+  found.pairs.resize(59);
+  REQUIRE(std::abs(found.margin({1.0, 0.0}) - (1.0 - std::pow(0.05, 1.0 / 59.0))) < 1e-15);
+  REQUIRE(found.margin({0.5, 0.1}) == errors_of_95 * 0.1);
 }
 
 TEST_CASE("what cannot be coupled is refused") {
