@@ -35,9 +35,11 @@ Task local_move(Record& x, Turn turn, const RestartLaw& law) {
                         Rules::restart_log_factor(law, x.length(), y.length());
       event.accepted = rejection.accept(event.log_ratio);
       event.changed = event.accepted && differ_from(r, x, y);
-      if (event.accepted) x = std::move(y);
     }
-    if (!event.accepted) x.take_prefix_of(y, r);
+    if (event.accepted)
+      x = std::move(y);
+    else
+      x.take_prefix_of(y, r);
   }
   turn.note(std::move(event));
 }
