@@ -12,6 +12,7 @@
 #include "base/error.hpp"
 #include "base/in_quotes.hpp"
 #include "gpu/llm/transformer/architectures/gemma3.hpp"
+#include "gpu/llm/transformer/architectures/gpt_oss.hpp"
 #include "gpu/llm/transformer/architectures/granite.hpp"
 #include "gpu/llm/transformer/architectures/llama.hpp"
 #include "gpu/llm/transformer/architectures/ministral3.hpp"
@@ -118,6 +119,7 @@ std::unique_ptr<Architecture> read_dense_model(const TensorFiles& files, const s
   if (files.tensors().contains(older_head)) tensors.take_for(head_name, older_head);
   tensors.dequantise_as(config.quantisation);
   tensors.stack_experts(experts_of(config));
+  if constexpr (requires { Model::interleaves_experts; }) tensors.interleave_experts();
   tensors.take_packed_from(packed);
   resolve_head(files, tensors, config);
   auto model = std::make_unique<Model>(config, tensors, kernels);
@@ -284,6 +286,8 @@ constexpr std::array known_architectures{
     known_as_folder<Olmo3>,
     KnownArchitecture{Qwen3Moe::model_type, Qwen3Moe::gguf_architecture, load_folder<Qwen3Moe>,
                       load_gguf<Qwen3Moe>},
+    KnownArchitecture{GptOss::model_type, GptOss::gguf_architecture, load_folder<GptOss>,
+                      load_gguf<GptOss>},
     KnownArchitecture{Gemma3::model_type, Gemma3::gguf_architecture, load_text_model<Gemma3>,
                       load_gguf<Gemma3>},
     KnownArchitecture{Gemma3::outer_model_type, nullptr, load_text_model<Gemma3>, nullptr},
@@ -309,11 +313,8 @@ const KnownArchitecture& find_architecture(const std::string& where, const std::
     names += (names.empty() ? "" : ", ") + in_quotes(known);
   }
   const bool is_folder = name_in == &KnownArchitecture::model_type;
-  const bool has_sinks = name == "gpt_oss" || name == "gpt-oss";
   throw BadInput(
-      where,
-      in_quotes(key) + " is " + in_quotes(name) +
-          (has_sinks ? ", whose attention sinks and clamped experts are not computed" : ""),
+      where, in_quotes(key) + " is " + in_quotes(name),
       "choose a model of an architecture that is computed here: " + names +
           (is_folder ? "; or open it by tempera.Model.from_transformers in Python" : ""));
 }

@@ -10,7 +10,7 @@
 
 #include "base/json_document.hpp"
 #include "gpu/llm/transformer/architectures/rope_factors.hpp"
-#include "gpu/llm/transformer/kernels/kernels.hpp"
+#include "gpu/llm/transformer/kernels/variant_kernels.hpp"
 #include "gpu/llm/transformer/weights/folder_quantisation.hpp"
 #include "gpu/llm/transformer/weights/gguf.hpp"
 
@@ -49,6 +49,8 @@ struct ExpertsConfig {
   bool renormalises = false;     ///< the weights of the chosen ones are divided by their sum
   std::size_t shared_inner = 0;  ///< that of an expert that all tokens go through; 0: none
   std::vector<bool> layers;      ///< true for each layer that has them; the others are dense
+  /// The gate of every expert of gpt-oss, whose router and maps have biases; none: SwiGLU.
+  std::optional<ClampedGate> clamped = std::nullopt;
 };
 
 /// The shape of a decoder of any of the architectures, named as in Hugging Face's config.json.

@@ -18,9 +18,9 @@ using Rotation = LayerAttention::Rotation;
 /// True if the layers are those of Kernels::run_dense_layers.
 bool are_usual(const DenseTraits& traits, const DecoderConfig& config) {
   return traits.norms == Norms::before && traits.gate == Gate::silu &&
-         !traits.has_projection_norms && config.layer_attention.empty() &&
-         config.attention_scale == 0.0 && config.embedding_scale == 1.0 &&
-         config.residual_scale == 1.0 && !config.experts;
+         !traits.has_projection_norms && !traits.has_output_bias && !traits.has_sinks &&
+         config.layer_attention.empty() && config.attention_scale == 0.0 &&
+         config.embedding_scale == 1.0 && config.residual_scale == 1.0 && !config.experts;
 }
 
 bool has_windows(const DecoderConfig& config) {
@@ -48,12 +48,15 @@ void require_kernels(const DenseTraits& traits, const DecoderConfig& config, con
   kernels.require_attention(attention_shape(config), where);
   require_experts(config, kernels, where);
   const VariantKernels* const variants = kernels.variants();
-  const bool lacks_windows = variants != nullptr && has_windows(config) && !variants->has_windows();
+  const bool lacks_windows =
+      variants != nullptr && !variants->has_windows() && (traits.has_sinks || has_windows(config));
   if (are_usual(traits, config) || (variants != nullptr && !lacks_windows)) return;
   throw BadInput(where,
                  "is that of a " + std::string(traits.model_type) + " model, whose " +
-                     (lacks_windows ? "windows" : "layers") + " the " +
-                     std::string(name_of(kernels.arithmetic())) +
+                     (!lacks_windows     ? "layers"
+                      : traits.has_sinks ? "attention sinks"
+                                         : "windows") +
+                     " the " + std::string(name_of(kernels.arithmetic())) +
                      " kernels of this device do not compute",
                  "use --arithmetic float32, or another with --device host");
 }
@@ -156,6 +159,10 @@ DenseDecoder::Layer DenseDecoder::read_layer(std::size_t index, TensorSource& te
                                 {prefix + "self_attn.k_proj.bias", key_value_size()},
                                 {prefix + "self_attn.v_proj.bias", key_value_size()}});
   }
+  if (traits_.has_sinks)
+    layer.sinks = tensors.vector(prefix + "self_attn.sinks", config_.num_attention_heads);
+  if (traits_.has_output_bias)
+    layer.output_bias = tensors.stacked_vector({{prefix + "self_attn.o_proj.bias", hidden}});
   layer.attention_output =
       tensors.matrix(prefix + "self_attn.o_proj.weight", hidden, query_size(), arithmetic);
   if (config_.experts && config_.experts->layers[index]) {
@@ -241,10 +248,13 @@ void DenseDecoder::attend(const VariantKernels& variants, const Layer& layer, st
   };
   kernels_.rotate_into_pages(attention_, of_heads(layer.query_norm), of_heads(layer.key_norm),
                              epsilon(), rotary, batch, keys, values, row);
-  variants.attend_within(attention_, {how.window, static_cast<float>(config_.attention_scale)}, row,
-                         batch, keys, values, launch.attended);
-  add_product(variants, layer.attention_output, launch.attended, layer.attended_norm, batch.rows,
-              launch);
+  variants.attend_within(attention_,
+                         {how.window, static_cast<float>(config_.attention_scale),
+                          traits_.has_sinks ? layer.sinks.data() : nullptr},
+                         row, batch, keys, values, launch.attended);
+  add_product(variants, layer.attention_output,
+              traits_.has_output_bias ? layer.output_bias.data() : nullptr, launch.attended,
+              layer.attended_norm, batch.rows, launch);
 }
 
 void DenseDecoder::feed_forward(const VariantKernels& variants, const Layer& layer,
@@ -266,17 +276,21 @@ void DenseDecoder::feed_forward(const VariantKernels& variants, const Layer& lay
     kernels_.multiply(matrix, launch.normed, rows, matrix.out, wide_.data());
     variants.gate_by_gelu(wide_.data(), rows, matrix.out, matrix.out / 2, inner, launch.gated);
   }
-  add_product(variants, layer.down, launch.gated, layer.gated_norm, rows, launch);
+  add_product(variants, layer.down, nullptr, launch.gated, layer.gated_norm, rows, launch);
 }
 
 /// Adds what a block's last matrix gives to the stream.
 void DenseDecoder::add_product(const VariantKernels& variants, const PackedMatrix& matrix,
-                               const ProductInputs& inputs, const DeviceMemory<float>& norm,
-                               std::size_t rows, const Launch& launch) {
+                               const float* bias, const ProductInputs& inputs,
+                               const DeviceMemory<float>& norm, std::size_t rows,
+                               const Launch& launch) {
   const std::size_t hidden = config_.hidden_size;
-  if (traits_.norms == Norms::before && config_.residual_scale == 1.0)
+  if (traits_.norms == Norms::before && config_.residual_scale == 1.0 && bias == nullptr)
     return kernels_.multiply_and_add(matrix.view(), inputs, rows, hidden, launch.states);
-  kernels_.multiply(matrix.view(), inputs, rows, hidden, branch_.data());
+  if (bias == nullptr)
+    kernels_.multiply(matrix.view(), inputs, rows, hidden, branch_.data());
+  else
+    kernels_.multiply_with_bias(matrix.view(), inputs, bias, rows, hidden, branch_.data());
   variants.add_branch(branch_.data(),
                       {traits_.norms == Norms::before ? nullptr : norm.data(), epsilon(),
                        static_cast<float>(config_.residual_scale)},

@@ -27,6 +27,10 @@ struct DenseTraits {
   bool has_fused_projections = false;
   /// True if all queries of a token go through one RMSNorm, and all keys through another.
   bool has_projection_norms = false;
+  /// True if the map of what the heads attended to has a bias.
+  bool has_output_bias = false;
+  /// True if every head has a logit that weighs in its softmax and has no value.
+  bool has_sinks = false;
   Norms norms = Norms::before;
   Gate gate = Gate::silu;
 };
@@ -56,7 +60,9 @@ class DenseDecoder : public Decoder {
     DeviceMemory<float> query_key_value_bias;  // [attention.row_floats], if there are biases
     DeviceMemory<float> query_norm;            // [head_dim], or of all queries; if there is one
     DeviceMemory<float> key_norm;              // [head_dim], or of all keys; if there is one
+    DeviceMemory<float> sinks;                 // [heads], if there are some
     PackedMatrix attention_output;             // heads · head_dim -> hidden_size
+    DeviceMemory<float> output_bias;           // [hidden_size], if there is one
     DeviceMemory<float> attended_norm;         // [hidden_size], of norms after the blocks
     DeviceMemory<float> post_attention_norm;   // [hidden_size], of norms before the blocks
     std::optional<Experts> experts;            // in the place of the next two
@@ -79,7 +85,7 @@ class DenseDecoder : public Decoder {
               const TokenRows& batch, const PageMemory& memory, const Launch& launch);
   void feed_forward(const VariantKernels& variants, const Layer& layer, std::size_t rows,
                     const Launch& launch);
-  void add_product(const VariantKernels& variants, const PackedMatrix& matrix,
+  void add_product(const VariantKernels& variants, const PackedMatrix& matrix, const float* bias,
                    const ProductInputs& inputs, const DeviceMemory<float>& norm, std::size_t rows,
                    const Launch& launch);
 

@@ -27,14 +27,18 @@ void require_experts(const DecoderConfig& config, const Kernels& kernels,
 
 Experts::Experts(const std::string& prefix, std::size_t hidden, const ExpertsConfig& config,
                  TensorSource& tensors, Arithmetic arithmetic)
-    : hidden_(hidden), choice_{config.experts, config.chosen, config.renormalises} {
-  std::vector<TensorSource::Part> logits{{prefix + "gate.weight", config.experts}};
+    : hidden_(hidden),
+      clamped_(config.clamped),
+      choice_{config.experts, config.chosen, config.renormalises} {
+  const std::string router = prefix + (clamped_ ? "router" : "gate");
+  std::vector<TensorSource::Part> logits{{router + ".weight", config.experts}};
   if (config.shared_inner != 0) {
     logits.push_back({prefix + "shared_expert_gate.weight", 1});
     choice_.shared_begin = padded(config.experts);
   }
   // A router decides: its sums are float32 whatever the arithmetic.
   router_ = tensors.stacked(logits, hidden, Arithmetic::float32);
+  if (clamped_) router_bias_ = tensors.stacked_vector({{router + ".bias", config.experts}});
   for (std::size_t expert = 0; expert < config.experts; ++expert) {
     experts_.push_back(read(prefix + "experts." + std::to_string(expert) + ".", config.inner,
                             tensors, arithmetic));
@@ -48,8 +52,35 @@ Experts::Expert Experts::read(const std::string& prefix, std::size_t inner, Tens
   auto gate_up =
       tensors.stacked({{prefix + "gate_proj.weight", inner}, {prefix + "up_proj.weight", inner}},
                       hidden_, arithmetic);
-  return {std::move(gate_up),
-          tensors.matrix(prefix + "down_proj.weight", hidden_, inner, arithmetic), inner};
+  Expert expert{std::move(gate_up),
+                tensors.matrix(prefix + "down_proj.weight", hidden_, inner, arithmetic),
+                inner,
+                {},
+                {}};
+  if (clamped_) {
+    expert.gate_up_bias = tensors.stacked_vector(
+        {{prefix + "gate_proj.bias", inner}, {prefix + "up_proj.bias", inner}});
+    expert.down_bias = tensors.stacked_vector({{prefix + "down_proj.bias", hidden_}});
+  }
+  return expert;
+}
+
+void Experts::run(const Kernels& kernels, const Expert& expert, const ProductInputs& taken,
+                  std::size_t rows, const ProductInputs& gated, DeviceMemory<float>& wide,
+                  float* outputs) const {
+  const auto gate_up = expert.gate_up.view();
+  if (!clamped_) {
+    kernels.multiply_gated(gate_up, taken, rows, expert.inner, gated);
+    kernels.multiply(expert.down.view(), gated, rows, hidden_, outputs);
+    return;
+  }
+  wide.ensure_size(rows * gate_up.out);
+  kernels.multiply_with_bias(gate_up, taken, expert.gate_up_bias.data(), rows, gate_up.out,
+                             wide.data());
+  kernels.variants()->gate_by_clamped(*clamped_, wide.data(), rows, gate_up.out, gate_up.out / 2,
+                                      expert.inner, gated);
+  kernels.multiply_with_bias(expert.down.view(), gated, expert.down_bias.data(), rows, hidden_,
+                             outputs);
 }
 
 void Experts::add(const Kernels& kernels, const ProductInputs& inputs, std::size_t rows,
@@ -60,7 +91,9 @@ void Experts::add(const Kernels& kernels, const ProductInputs& inputs, std::size
   memory.logits.ensure_size(rows * router_.out);
   memory.chosen.ensure_size(all);
   memory.weights.ensure_size(all);
-  variants.choose_experts(choice_, router_.view(), inputs, rows, memory.logits.data(),
+  ExpertChoice choice = choice_;
+  if (clamped_) choice.bias = router_bias_.data();
+  variants.choose_experts(choice, router_.view(), inputs, rows, memory.logits.data(),
                           memory.chosen.data(), memory.weights.data());
 
   // The rows of each expert follow one another, so that its weights are read once for all of them.
@@ -89,11 +122,9 @@ void Experts::add(const Kernels& kernels, const ProductInputs& inputs, std::size
     const std::size_t count = first[i + 1] - first[i];
     if (count == 0) continue;
     const Expert& expert = experts_[i];
-    const auto gated = from(memory.gated.view(), first[i] * widest);
-    kernels.multiply_gated(expert.gate_up.view(), from(memory.taken.view(), first[i] * hidden_),
-                           count, expert.inner, gated);
-    kernels.multiply(expert.down.view(), gated, count, hidden_,
-                     memory.outputs.data() + first[i] * hidden_);
+    run(kernels, expert, from(memory.taken.view(), first[i] * hidden_), count,
+        from(memory.gated.view(), first[i] * widest), memory.wide,
+        memory.outputs.data() + first[i] * hidden_);
   }
   variants.add_experts(memory.outputs.data(), memory.lists.data() + all, memory.weights.data(),
                        slots, rows, hidden_, states);

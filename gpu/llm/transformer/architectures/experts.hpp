@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,7 @@ struct ExpertMemory {
   // each row are, [rows, slots].
   DeviceMemory<std::uint32_t> lists;
   ProductInputMemory taken;     // [rows · slots, hidden size]
+  DeviceMemory<float> wide;     // [rows of one expert, outputs of gate_up], of clamped gates
   ProductInputMemory gated;     // [rows · slots, the widest expert]
   DeviceMemory<float> outputs;  // [rows · slots, hidden size]
 };
@@ -53,14 +55,23 @@ class Experts {
     PackedMatrix gate_up;  // hidden size -> inner size, two parts
     PackedMatrix down;     // inner size -> hidden size
     std::size_t inner;
+    DeviceMemory<float> gate_up_bias;  // if there are biases
+    DeviceMemory<float> down_bias;
   };
   Expert read(const std::string& prefix, std::size_t inner, TensorSource& tensors,
               Arithmetic arithmetic) const;
 
+  /// outputs[row, o] of one expert's rows.
+  void run(const Kernels& kernels, const Expert& expert, const ProductInputs& taken,
+           std::size_t rows, const ProductInputs& gated, DeviceMemory<float>& wide,
+           float* outputs) const;
+
   const std::size_t hidden_;
+  const std::optional<ClampedGate> clamped_;
   ExpertChoice choice_;
-  PackedMatrix router_;          // hidden size -> a logit for each, and one for the shared expert
-  std::vector<Expert> experts_;  // the shared one last
+  PackedMatrix router_;  // hidden size -> a logit for each, and one for the shared expert
+  DeviceMemory<float> router_bias_;  // [outputs of the router], if it has one
+  std::vector<Expert> experts_;      // the shared one last
 };
 
 }  // namespace tempera::gpu

@@ -13,18 +13,6 @@ namespace {
 constexpr const char* number_key = "num_experts";
 constexpr const char* later_number_key = "num_local_experts";
 
-std::size_t read_number(const JsonObject& json) {
-  if (json.has(number_key) && json.has(later_number_key) &&
-      json.at(number_key) != json.at(later_number_key)) {
-    throw BadInput(
-        json.where(),
-        in_quotes(number_key) + " and " + in_quotes(later_number_key) + " are not the same",
-        "remove one of the two");
-  }
-  return json.whole_number(json.has(later_number_key) ? later_number_key : number_key, 1,
-                           most_experts);
-}
-
 /// Every `decoder_sparse_step`-th layer has experts, but for those of `mlp_only_layers`.
 std::vector<bool> layers_with_experts(const JsonObject& json, std::size_t layers) {
   const std::size_t step = json.whole_number("decoder_sparse_step", 1, most_layers);
@@ -38,9 +26,21 @@ std::vector<bool> layers_with_experts(const JsonObject& json, std::size_t layers
 
 }  // namespace
 
+std::size_t read_expert_number(const JsonObject& json) {
+  if (json.has(number_key) && json.has(later_number_key) &&
+      json.at(number_key) != json.at(later_number_key)) {
+    throw BadInput(
+        json.where(),
+        in_quotes(number_key) + " and " + in_quotes(later_number_key) + " are not the same",
+        "remove one of the two");
+  }
+  return json.whole_number(json.has(later_number_key) ? later_number_key : number_key, 1,
+                           most_experts);
+}
+
 ExpertsConfig read_experts(const JsonObject& json, std::size_t layers) {
   ExpertsConfig experts;
-  experts.experts = read_number(json);
+  experts.experts = read_expert_number(json);
   experts.chosen = json.whole_number("num_experts_per_tok", 1, experts.experts);
   experts.inner = json.whole_number("moe_intermediate_size", 1, largest_width);
   experts.layers.assign(layers, true);

@@ -8,6 +8,9 @@
 
 namespace tempera::gpu {
 
+/// The number of experts of a config.json, under either of its names.
+/// @throw BadInput naming file and key
+std::size_t read_expert_number(const JsonObject& json);
 /// Reads the experts of a config.json: `num_experts`, or `num_local_experts` as later versions of
 /// transformers call it, `num_experts_per_tok` and `moe_intermediate_size`. All layers have them.
 /// @throw BadInput naming file and key

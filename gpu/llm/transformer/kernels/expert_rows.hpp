@@ -10,15 +10,16 @@
 
 namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
 
-/// logits[row, o] = Σ_i router(o, i) · inputs[row, i], summed as `float32` sums a product. An item
-/// is a block of outputs of one row.
+/// logits[row, o] = Σ_i router(o, i) · inputs[row, i] + bias[o], summed as `float32` sums a
+/// product. An item is a block of outputs of one row.
 template <class Stored, class Weights>
 struct Route {
   Weights router;
   const Stored* inputs;  // [rows, in]
   std::size_t in;
-  std::size_t out;  // a multiple of lanes
-  float* logits;    // [rows, out]
+  std::size_t out;    // a multiple of lanes
+  const float* bias;  // [out]; null: there is none
+  float* logits;      // [rows, out]
 
   TEMPERA_HOST_DEVICE void operator()(std::size_t item) const {
     const std::size_t blocks = out / lanes;
@@ -36,6 +37,8 @@ struct Route {
       }
       for (std::size_t o = 0; o < lanes; ++o) sums[o] += run[o];
     }
+    if (bias != nullptr)
+      for (std::size_t o = 0; o < lanes; ++o) sums[o] += bias[begin + o];
     for (std::size_t o = 0; o < lanes; ++o) logits[item / blocks * out + begin + o] = sums[o];
   }
 };

@@ -22,7 +22,7 @@ namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
 /// a Tiling<Weights>, Multiply<Weights, Finish> with Store, StoreWithBias and Add, and
 /// MultiplyGated<Weights>. Weights give one by (output, input), and those from(output) on. row_sums
 /// says how many partial sums its Normalize has. Only a form whose Attend has a window has the
-/// windows of VariantKernels.
+/// windows and sinks of VariantKernels.
 template <class Form>
 class LoopKernels final : public Kernels, public VariantKernels {
  public:
@@ -99,7 +99,10 @@ class LoopKernels final : public Kernels, public VariantKernels {
         reach.scale == 0.0f ? 1.0f / sqrtf(static_cast<float>(shape.head_dim)) : reach.scale;
     typename Form::Attend kernel{shape, scale,  query_key_value,       batch,
                                  keys,  values, Form::stored(attended)};
-    if constexpr (requires { kernel.window; }) kernel.window = reach.window;
+    if constexpr (requires { kernel.window; }) {
+      kernel.window = reach.window;
+      kernel.sinks = reach.sinks;
+    }
     Form::run(kernel.items(), kernel);
     if (shape.gate_begin == 0) return;
     Form::run(batch.rows, GateAttended<typename Form::Stored>{
@@ -123,6 +126,13 @@ class LoopKernels final : public Kernels, public VariantKernels {
                                                       Form::stored(gated)});
   }
 
+  void gate_by_clamped(const ClampedGate& clamped, const float* gate_up, std::size_t rows,
+                       std::size_t row_floats, std::size_t up_begin, std::size_t out,
+                       const ProductInputs& gated) const override {
+    Form::run(rows, GateByClamped<typename Form::Stored>{clamped, gate_up, row_floats, up_begin,
+                                                         out, Form::stored(gated)});
+  }
+
   void normalize_part(float* part, std::size_t rows, std::size_t row_floats, std::size_t size,
                       const float* weight, float epsilon) const override {
     Form::run(rows, NormalizePart<Form::row_sums>{part, row_floats, size, weight, epsilon});
@@ -139,7 +149,7 @@ class LoopKernels final : public Kernels, public VariantKernels {
     gpu::with_weights(router, [&]<class Weights>(const Weights& stored) {
       Form::run(rows * (router.out / lanes),
                 Route<typename Form::Stored, Weights>{stored, Form::stored(inputs), router.in,
-                                                      router.out, logits});
+                                                      router.out, choice.bias, logits});
     });
     Form::run(rows, ChooseExperts{choice, logits, router.out, experts, weights});
   }

@@ -6,10 +6,13 @@
 
 namespace tempera::gpu {
 
-/// How far a layer's attention reaches, and what its scores are multiplied by.
+/// How far a layer's attention reaches, what its scores are multiplied by, and what else weighs
+/// beside them.
 struct AttentionReach {
   std::size_t window = 0;  ///< positions up to the row's own that it sees; 0: all of them
   float scale = 0.0F;      ///< 0: 1 / sqrt(head_dim)
+  /// [heads], a logit of each head that weighs in its softmax and has no value; null: none.
+  const float* sinks = nullptr;
 };
 
 /// How the output of one of a layer's two blocks is added to the stream.
@@ -25,9 +28,17 @@ struct ExpertChoice {
   std::size_t chosen;            ///< so many of them for each row
   bool renormalises;             ///< the weights of the chosen ones are divided by their sum
   std::size_t shared_begin = 0;  ///< the output that weighs an expert of all rows; 0: none
+  const float* bias = nullptr;   ///< [outputs of the router], added to the logits; null: none
 
   /// Experts of a row.
   constexpr std::size_t slots() const { return chosen + (shared_begin == 0 ? 0 : 1); }
+};
+
+/// A SwiGLU that is clamped: gated = (up + 1) · gate · sigmoid(alpha · gate), with gate at most
+/// `limit`, and up at most that far from 0.
+struct ClampedGate {
+  float alpha;
+  float limit;
 };
 
 /// The steps of layers that are not those of run_dense_layers, in the forms of Kernels that have
@@ -37,7 +48,7 @@ class VariantKernels {
  public:
   virtual ~VariantKernels();
 
-  /// False for a form that attends to the whole text alone.
+  /// False for a form that attends to the whole text alone, and knows no sinks.
   virtual bool has_windows() const = 0;
 
   /// Kernels::attend within a reach: the softmax is over the positions that the row sees.
@@ -60,6 +71,11 @@ class VariantKernels {
                             std::size_t up_begin, std::size_t out,
                             const ProductInputs& gated) const = 0;
 
+  /// The same with the gate of `clamped`.
+  virtual void gate_by_clamped(const ClampedGate& clamped, const float* gate_up, std::size_t rows,
+                               std::size_t row_floats, std::size_t up_begin, std::size_t out,
+                               const ProductInputs& gated) const = 0;
+
   /// x = weight · x / sqrt(mean(x^2) + epsilon) of the first `size` floats of every row.
   /// part: [rows, row_floats], from the part's first element on.
   virtual void normalize_part(float* part, std::size_t rows, std::size_t row_floats,
@@ -70,8 +86,8 @@ class VariantKernels {
   virtual void add_branch(const float* branch, const BranchEnd& end, std::size_t rows,
                           std::size_t size, float* states) const = 0;
 
-  /// Chooses the experts of every row: of l = router · inputs[row], summed as `float32` sums a
-  /// product, the `chosen` largest among the first `experts`, of equal ones the lower index.
+  /// Chooses the experts of every row: of l = router · inputs[row] + bias, summed as `float32` sums
+  /// a product, the `chosen` largest among the first `experts`, of equal ones the lower index.
   /// experts[row] are they, ascending, and weights[row, j] = exp(l_j - max l) / Σ_e exp(l_e - max
   /// l) for each, over all that are chosen from; then, if there is a shared expert, its number,
   /// which is `experts`, and sigmoid(l[shared_begin]). The router is packed for `float32`. inputs:

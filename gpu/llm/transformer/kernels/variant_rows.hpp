@@ -59,6 +59,32 @@ struct GateByGelu {
   }
 };
 
+/// (up + 1) · gate · sigmoid(alpha · gate), both clamped. A NaN stays one.
+TEMPERA_HOST_DEVICE inline float clamped_product(const ClampedGate& clamped, float gate, float up) {
+  const float least = -clamped.limit;
+  gate = gate > clamped.limit ? clamped.limit : gate;
+  up = up > clamped.limit ? clamped.limit : up;
+  up = up < least ? least : up;
+  return (up + 1.0f) * (gate / (1.0f + float32_exponential(-(clamped.alpha * gate))));
+}
+
+template <class Stored>
+struct GateByClamped {
+  ClampedGate clamped;
+  const float* gate_up;  // [rows, row_floats]
+  std::size_t row_floats;
+  std::size_t up_begin;
+  std::size_t out;
+  Stored* gated;  // [rows, out]
+
+  TEMPERA_HOST_DEVICE void operator()(std::size_t row) const {
+    const float* const gate = gate_up + row * row_floats;
+    const float* const up = gate + up_begin;
+    for (std::size_t o = 0; o < out; ++o)
+      write_input(clamped_product(clamped, gate[o], up[o]), gated[row * out + o]);
+  }
+};
+
 template <std::size_t Sums>
 struct NormalizePart {
   float* part;  // [rows, row_floats]

@@ -139,6 +139,11 @@ FolderQuantisation read_gptq(const JsonObject& config) {
           .zeros_lack_one = format == "gptq"};
 }
 
+FolderQuantisation read_mxfp4(const JsonObject& config) {
+  config.check_keys({"quant_method"}, {"modules_to_not_convert", "dequantize"});
+  return {.method = Method::mxfp4};
+}
+
 FolderQuantisation read_compressed(const JsonObject& config) {
   config.check_keys({"quant_method", "format", "config_groups"},
                     {"quantization_status", "global_compression_ratio", "ignore", "kv_cache_scheme",
@@ -321,6 +326,8 @@ std::optional<FolderQuantisation> read_quantisation(const JsonObject& config) {
   if (method == "awq") return read_awq(quantisation);
   if (method == "gptq") return read_gptq(quantisation);
   if (method == "compressed-tensors") return read_compressed(quantisation);
+  if (method == "mxfp4" && config.optional_text("model_type") == "gpt_oss")
+    return read_mxfp4(quantisation);
   refuse(config, key,
          method ? "asks for " + in_quotes(*method) + ", which is not supported"
                 : std::string("has no \"quant_method\""));
@@ -336,7 +343,7 @@ std::optional<QuantisedMap> quantised_map(const TensorFiles& files,
                                           const FolderQuantisation& quantisation,
                                           const std::string& name, const Shape& shape) {
   const std::string map = map_of(name);
-  if (map.empty() || shape.size() != 2) return std::nullopt;
+  if (map.empty() || shape.size() != 2 || quantisation.method == Method::mxfp4) return std::nullopt;
   const auto* const weight = find(files, name);
   const bool is_by_words = quantisation.method == Method::packed ||
                            quantisation.method == Method::awq ||
@@ -399,6 +406,8 @@ std::optional<QuantisedMap> quantised_map(const TensorFiles& files,
       parts.scales = part(files, map + ".scales", {groups, out}, {"F16", "BF16"});
       if (find(files, map + ".g_idx") != nullptr)
         parts.groups = part(files, map + ".g_idx", {in}, {"I32"});
+      break;
+    case Method::mxfp4:
       break;
   }
   return parts;
@@ -469,7 +478,7 @@ DequantisedMap dequantised_map(const QuantisedMap& map, const FolderQuantisation
       for (std::size_t i = 0; i < in; ++i) {
         group_of[i] = map.groups == nullptr ? i / group
                                             : number_at<std::uint32_t>(map.groups->bytes.data(), i);
-        if (group_of[i] >= groups) {
+        if (map.groups != nullptr && group_of[i] >= groups) {
           throw BadInput(place_of(*map.groups),
                          "element " + std::to_string(i) + " is not the number of one of the " +
                              std::to_string(groups) + " groups",

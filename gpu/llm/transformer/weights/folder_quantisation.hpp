@@ -31,6 +31,8 @@ struct FolderQuantisation {
     /// being those of group g_idx[input]; z is one more than what the file holds, unless its format
     /// is "gptq_v2".
     gptq,
+    /// gpt-oss's: of its experts alone, which InterleavedExpert reads.
+    mxfp4,
   };
   Method method;
   unsigned bits = 8;

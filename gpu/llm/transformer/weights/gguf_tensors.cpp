@@ -24,7 +24,7 @@ constexpr std::array<Names, 3> whole_names{{{"model.embed_tokens.weight", "token
                                             {"lm_head.weight", "output.weight"}}};
 
 /// After "model.layers.N." and "blk.N.", and before ".weight" or ".bias".
-constexpr std::array<Names, 21> layer_names{{{"input_layernorm", "attn_norm"},
+constexpr std::array<Names, 22> layer_names{{{"input_layernorm", "attn_norm"},
                                              {"self_attn.q_proj", "attn_q"},
                                              {"self_attn.k_proj", "attn_k"},
                                              {"self_attn.v_proj", "attn_v"},
@@ -38,6 +38,7 @@ constexpr std::array<Names, 21> layer_names{{{"input_layernorm", "attn_norm"},
                                              {"mlp.gate_up_proj", "ffn_up"},
                                              {"mlp.down_proj", "ffn_down"},
                                              {"mlp.gate", "ffn_gate_inp"},
+                                             {"mlp.router", "ffn_gate_inp"},
                                              {"mlp.shared_expert_gate", "ffn_gate_inp_shexp"},
                                              {"mlp.shared_expert.gate_proj", "ffn_gate_shexp"},
                                              {"mlp.shared_expert.up_proj", "ffn_up_shexp"},
@@ -69,10 +70,11 @@ struct NamesOf {
   std::string_view architecture;
   Names names;
 };
-constexpr std::array<NamesOf, 5> norm_names{
+constexpr std::array<NamesOf, 6> norm_names{
     {{"gemma3", {"post_attention_layernorm", "post_attention_norm"}},
      {"gemma3", {"pre_feedforward_layernorm", "ffn_norm"}},
      {"gemma3", {"post_feedforward_layernorm", "post_ffw_norm"}},
+     {"gpt-oss", {"post_attention_layernorm", "post_attention_norm"}},
      {"olmo2", {"post_attention_layernorm", "post_attention_norm"}},
      {"olmo2", {"post_feedforward_layernorm", "post_ffw_norm"}}}};
 
@@ -145,12 +147,19 @@ bool is_squeezed(std::string_view name) {
   return ends_with_any(name, {"conv1d.weight", "shared_expert_gate.weight"});
 }
 
+/// The name of the tensor that has gate and up of all experts of a layer, of one that has either.
+std::string fused_name(const std::string& gguf) {
+  const std::size_t part = gguf.rfind("_exps.");
+  return gguf.substr(0, gguf.rfind("ffn_")) + "ffn_gate_up" + gguf.substr(part);
+}
+
 /// llama.cpp's name of what is after "model.layers.N."; empty if it has none.
 std::string name_in_layer(std::string_view name, std::string_view architecture) {
   if (is_qwen35(architecture)) {
     if (const auto whole = translated(qwen35_whole_names, name); !whole.empty())
       return std::string(whole);
   }
+  if (name == "self_attn.sinks") return "attn_sinks.weight";
   const std::size_t ending = name.rfind('.');
   if (ending == std::string_view::npos) return "";
   const auto part = name.substr(0, ending);
@@ -166,7 +175,7 @@ std::string name_in_layer(std::string_view name, std::string_view architecture) 
 std::string gguf_name(const std::string& name, std::string_view architecture) {
   // All experts of a layer are in one tensor.
   if (const auto expert = expert_tensor(name))
-    return gguf_name(expert->prefix + expert->part + ".weight", architecture);
+    return gguf_name(expert->prefix + expert->part + "." + expert->ending, architecture);
   if (const auto whole = translated(whole_names, name); !whole.empty()) return std::string(whole);
   constexpr std::string_view layers = "model.layers.";
   const std::size_t end_of_number = name.find('.', layers.size());
@@ -191,9 +200,21 @@ const StoredTensor& GgufTensors::reordered(const StoredTensor& stored,
   return result.tensor;
 }
 
-const StoredTensor& GgufTensors::stored(const std::string& name, const Shape& shape) {
+GgufTensors::Found GgufTensors::stored(const std::string& name, const Shape& shape) {
   const auto gguf = gguf_name(name, file_.metadata().text("general.architecture"));
-  const auto found = file_.tensors().find(gguf);
+  auto found = file_.tensors().find(gguf);
+  const auto expert = expert_tensor(name);
+  Found result;
+  // Newer converters put gate and up of all experts into one tensor, the rows of gate first.
+  std::size_t parts = 1;
+  if (found == file_.tensors().end() && expert && expert->part != "down_proj") {
+    const auto fused = file_.tensors().find(fused_name(gguf));
+    if (fused != file_.tensors().end()) {
+      found = fused;
+      parts = 2;
+      result.begin = expert->part == "up_proj" ? static_cast<std::size_t>(shape[0]) : 0;
+    }
+  }
   if (found == file_.tensors().end()) {
     throw BadInput(file_.metadata().file() + ", tensor " + in_quotes(gguf), "is missing",
                    "convert the model again");
@@ -201,16 +222,21 @@ const StoredTensor& GgufTensors::stored(const std::string& name, const Shape& sh
   const auto& stored = found->second;
   Shape in_file = shape;
   if (is_squeezed(name)) std::erase(in_file, 1U);
-  if (expert_tensor(name)) in_file.insert(in_file.begin(), order_.experts);
+  if (expert) {
+    in_file[0] *= parts;
+    in_file.insert(in_file.begin(), order_.experts);
+  }
   require_shape(stored, in_file, "metadata");
   used_.use(stored);
-  return stored;
+  result.tensor = &stored;
+  return result;
 }
 
 const StoredTensor& GgufTensors::tensor(const std::string& name, const Shape& shape) {
-  const StoredTensor& stored = this->stored(name, shape);
+  const Found found = this->stored(name, shape);
+  const StoredTensor& stored = *found.tensor;
   if (const auto expert = expert_tensor(name))
-    return parts_.emplace_back(part_of_stack(stored, expert->number, 0, shape));
+    return parts_.emplace_back(part_of_stack(stored, expert->number, found.begin, shape));
   if (name.ends_with("shared_expert_gate.weight")) {
     auto& map = parts_.emplace_back(stored);
     map.shape = shape;

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "gpu/llm/transformer/weights/expert_tensors.hpp"
 #include "gpu/llm/transformer/weights/gguf.hpp"
 #include "gpu/llm/transformer/weights/tensor_source.hpp"
 
@@ -60,8 +61,14 @@ class GgufTensors final : public TensorSource {
   };
   const StoredTensor& tensor(const std::string& name, const Shape& shape) override;
   void use(const std::string& name, const Shape& shape) override { stored(name, shape); }
-  /// The tensor as it is in the file, of an expert that of all of them; it counts as used.
-  const StoredTensor& stored(const std::string& name, const Shape& shape);
+  /// A tensor as it is in the file, of an expert that of all of them, and at which of each expert's
+  /// rows it begins there.
+  struct Found {
+    const StoredTensor* tensor = nullptr;
+    std::size_t begin = 0;
+  };
+  /// Finds it; it counts as used.
+  Found stored(const std::string& name, const Shape& shape);
   /// The tensor with other bytes, which stay until release().
   const StoredTensor& reordered(const StoredTensor& stored, std::vector<std::byte> bytes);
   void release() override {

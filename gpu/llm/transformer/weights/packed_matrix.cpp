@@ -127,6 +127,16 @@ struct BlockPart {
   }
 };
 
+/// The first NaN among the scales of MXFP4, which are finite numbers to who dequantises them.
+Fault nan_scale(std::string_view dtype, std::span<const std::byte> blocks,
+                const StoredBlock& stored, std::size_t first) {
+  if (dtype != "MXFP4") return {};
+  for (std::size_t b = 0; b * stored.bytes < blocks.size(); ++b)
+    if (blocks[b * stored.bytes] == std::byte{0xFF})
+      return {Fault::Kind::not_finite, first + b * stored.elements};
+  return {};
+}
+
 /// Calls pack(part) for one part of a block after another.
 template <class Pack>
 Fault for_each_part(const Block& block, std::size_t in, const Pack& pack) {
@@ -137,10 +147,11 @@ Fault for_each_part(const Block& block, std::size_t in, const Pack& pack) {
     part.inputs = std::min(inputs_at_once, in - part.begin);
     for (std::size_t output = 0; output < block.outputs; ++output) {
       const std::span values(part.values[output]);
-      dequantise(block.matrix->dtype,
-                 block.stored(output).subspan(part.begin / stored.elements * stored.bytes,
-                                              part.inputs / stored.elements * stored.bytes),
-                 values.first(part.inputs));
+      const auto bytes = block.stored(output).subspan(part.begin / stored.elements * stored.bytes,
+                                                      part.inputs / stored.elements * stored.bytes);
+      dequantise(block.matrix->dtype, bytes, values.first(part.inputs));
+      fault =
+          first_of(fault, nan_scale(block.matrix->dtype, bytes, stored, output * in + part.begin));
       std::fill(values.begin() + static_cast<std::ptrdiff_t>(part.inputs), values.end(), 0.0F);
     }
     fault = first_of(fault, part.first(Fault::Kind::not_finite, in,

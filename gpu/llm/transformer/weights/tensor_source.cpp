@@ -1,7 +1,6 @@
 #include "gpu/llm/transformer/weights/tensor_source.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/error.hpp"
 #include "base/in_quotes.hpp"
@@ -113,33 +112,6 @@ DeviceMemory<float> TensorSource::stacked_vector(std::initializer_list<Part> par
   return DeviceMemory<float>(std::span<const float>(all));
 }
 
-std::optional<ExpertTensor> expert_tensor(const std::string& name) {
-  constexpr std::string_view experts = ".mlp.experts.";
-  constexpr std::string_view weight = ".weight";
-  const auto at = name.find(experts);
-  if (at == std::string::npos || !name.ends_with(weight)) return std::nullopt;
-  const std::size_t begin = at + experts.size();
-  const std::size_t dot = name.find('.', begin);
-  const std::size_t end = name.size() - weight.size();
-  ExpertTensor result{name.substr(0, begin), 0, ""};
-  const auto [stop, error] =
-      std::from_chars(name.data() + begin, name.data() + std::min(dot, name.size()), result.number);
-  if (error != std::errc() || dot >= end || stop != name.data() + dot) return std::nullopt;
-  result.part = name.substr(dot + 1, end - dot - 1);
-  return result;
-}
-
-StoredTensor part_of_stack(const StoredTensor& stored, std::size_t number, std::size_t begin,
-                           const std::vector<std::uint64_t>& shape) {
-  const std::size_t rows = stored.shape[0] * stored.shape[1];
-  const std::size_t row_bytes = stored.bytes.size() / rows;
-  StoredTensor part = stored;
-  part.shape = shape;
-  part.bytes = stored.bytes.subspan((number * stored.shape[1] + begin) * row_bytes,
-                                    static_cast<std::size_t>(shape[0]) * row_bytes);
-  return part;
-}
-
 std::string FolderTensors::name_in_files(const std::string& name) const {
   constexpr std::string_view model = "model.";
   if (const auto taken = taken_for_.find(name); taken != taken_for_.end()) return taken->second;
@@ -160,7 +132,18 @@ std::optional<StoredTensor> FolderTensors::of_stacked_experts(const std::string&
   return part_of_stack(stored, expert->number, expert->part == "up_proj" ? out : 0, shape);
 }
 
+std::optional<InterleavedExpert> FolderTensors::of_interleaved_experts(const std::string& name,
+                                                                       const Shape& shape) {
+  if (!interleaves_) return std::nullopt;
+  auto expert = interleaved_expert(files_, name_in_files(name), shape, experts_);
+  if (expert)
+    for (const auto* part : expert->all()) used_.use(*part);
+  return expert;
+}
+
 const StoredTensor& FolderTensors::tensor(const std::string& name, const Shape& shape) {
+  if (const auto expert = of_interleaved_experts(name, shape))
+    return dequantised_.emplace_back(rows_of_expert(*expert, name_in_files(name), shape)).tensor;
   if (auto part = of_stacked_experts(name, shape)) return parts_.emplace_back(std::move(*part));
   if (const auto map = used_map(name, shape)) {
     return dequantised_

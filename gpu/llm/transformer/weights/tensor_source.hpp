@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "gpu/device/device_memory.hpp"
+#include "gpu/llm/transformer/weights/expert_tensors.hpp"
 #include "gpu/llm/transformer/weights/folder_quantisation.hpp"
 #include "gpu/llm/transformer/weights/packed_matrix.hpp"
 #include "gpu/llm/transformer/weights/safetensors.hpp"
@@ -92,20 +93,6 @@ class UsedTensors {
   std::vector<const StoredTensor*> latest_;
 };
 
-/// A tensor of one expert, "PREFIX.mlp.experts.NUMBER.PART.weight".
-struct ExpertTensor {
-  std::string prefix;  ///< "PREFIX.mlp.experts."
-  std::size_t number;
-  std::string part;  ///< "gate_proj", "up_proj" or "down_proj"
-};
-/// Reads a name; nothing if it is not of that form.
-std::optional<ExpertTensor> expert_tensor(const std::string& name);
-
-/// Tensor `number` of those that are stacked in one more extent, from row `begin` on: `stored` is
-/// [experts, rows, …], the result [shape[0], …].
-StoredTensor part_of_stack(const StoredTensor& stored, std::size_t number, std::size_t begin,
-                           const std::vector<std::uint64_t>& shape);
-
 /// The tensors of a model folder. BadInput for one that is missing, has the wrong shape or dtype,
 /// or holds NaN or infinity.
 class FolderTensors final : public TensorSource {
@@ -120,6 +107,8 @@ class FolderTensors final : public TensorSource {
   /// Experts may from now on be stored in one tensor for all `experts` of a layer, as
   /// "mlp.experts.gate_up_proj" and "mlp.experts.down_proj".
   void stack_experts(std::size_t experts) { experts_ = experts; }
+  /// The same, as gpt-oss has them (InterleavedExpert).
+  void interleave_experts() { interleaves_ = true; }
   /// The name of a tensor in the files.
   std::string name_in_files(const std::string& name) const;
   /// Gives the stored tensor of this name wherever `name` is asked for.
@@ -137,6 +126,7 @@ class FolderTensors final : public TensorSource {
  private:
   const StoredTensor& tensor(const std::string& name, const Shape& shape) override;
   void use(const std::string& name, const Shape& shape) override {
+    if (of_interleaved_experts(name, shape)) return;
     if (!of_stacked_experts(name, shape)) used_map(name, shape);
   }
   void release() override {
@@ -147,6 +137,8 @@ class FolderTensors final : public TensorSource {
   /// The tensor that all experts of a layer share, if the one of this name is in such a one; it
   /// counts as used.
   std::optional<StoredTensor> of_stacked_experts(const std::string& name, const Shape& shape);
+  std::optional<InterleavedExpert> of_interleaved_experts(const std::string& name,
+                                                          const Shape& shape);
   /// The quantised map of this name, or nothing; notes what is used.
   std::optional<QuantisedMap> used_map(const std::string& name, const Shape& shape);
 
@@ -155,6 +147,7 @@ class FolderTensors final : public TensorSource {
   std::map<std::string, std::string> taken_for_;
   std::optional<FolderQuantisation> quantisation_;
   std::size_t experts_ = 0;
+  bool interleaves_ = false;
   std::list<DequantisedMap> dequantised_;
   std::list<StoredTensor> parts_;
   UsedTensors used_;

@@ -4,6 +4,7 @@
 #include "gpu/llm/transformer/kernels/host/attention_rows.hpp"
 #include "gpu/llm/transformer/kernels/host/exponential_lanes.hpp"
 #include "gpu/llm/transformer/kernels/host/run_products.hpp"
+#include "gpu/llm/transformer/kernels/softmax_factor.hpp"
 #include "gpu/llm/transformer/kernels/tree_sum.hpp"
 
 namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
@@ -30,6 +31,7 @@ struct Attend {
   PagePart values;         // [key_value_heads, page_tokens, head_dim]
   float* attended;         // [rows, heads, head_dim]
   std::size_t window = 0;  // AttentionReach's
+  const float* sinks = nullptr;
 
   AttentionTiling tiling() const { return {batch.rows, shape.heads, shape.key_value_heads}; }
   std::size_t items() const { return tiling().items(); }
@@ -104,7 +106,8 @@ struct Attend {
       });
     }
     for (std::size_t i = 0; i < rows.rows * heads; ++i) {
-      const float factor = 1.0f / tree_sum(queries[i].masses);
+      const float* const sink = sinks == nullptr ? nullptr : sinks + first_head + i % heads;
+      const float factor = softmax_factor(tree_sum(queries[i].masses), queries[i].largest, sink);
       for (std::size_t d = 0; d < shape.head_dim; ++d) queries[i].sum[d] *= factor;
     }
   }

@@ -8,6 +8,7 @@
 #include "gpu/llm/transformer/kernels/host/pair_tile_attend.hpp"
 #include "gpu/llm/transformer/kernels/host/tensor_core_attend.hpp"
 #include "gpu/llm/transformer/kernels/kernels.hpp"
+#include "gpu/llm/transformer/kernels/softmax_factor.hpp"
 #include "gpu/llm/transformer/kernels/tree_sum.hpp"
 
 namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
@@ -25,6 +26,7 @@ struct PairQueries {
   AttentionRows rows;
   std::size_t head_dim;
   std::size_t window;  // AttentionReach's
+  const float* sinks;  // [heads], or null
   float scale;
   PagePart keys;    // begins at those of the head: [head_dim / 2, page_tokens, 2]
   PagePart values;  // the same: [page_tokens / 2, head_dim, 2]
@@ -135,7 +137,8 @@ struct PairQueries {
     for (std::size_t row = 0; row < rows.rows; ++row) {
       for (std::size_t head = 0; head < heads; ++head) {
         const std::size_t query = row * heads + head;
-        const float factor = 1.0f / masses[query];
+        const float factor = softmax_factor(masses[query], largest[query],
+                                            sinks == nullptr ? nullptr : sinks + head);
         std::uint16_t* const target = attended + row * attended_stride + head * head_dim;
         const float* const sum = sums + query * width();
         for (std::size_t d = 0; d < head_dim; ++d) target[d] = to_bfloat16(sum[d] * factor);
@@ -360,6 +363,7 @@ struct PairAttend {
   PagePart values;          // [key_value_heads, page_tokens / 2, head_dim, 2]
   std::uint16_t* attended;  // [rows, heads, head_dim]
   std::size_t window = 0;   // AttentionReach's
+  const float* sinks = nullptr;
 
   AttentionTiling tiling() const { return {batch.rows, shape.heads, shape.key_value_heads}; }
   std::size_t items() const { return tiling().items(); }
@@ -381,6 +385,7 @@ struct PairAttend {
       some.by_tiles = some.pays_by_tiles();
       some.take_memory();
       const std::size_t head = cut.first_head(item) + first;
+      some.sinks = sinks == nullptr ? nullptr : sinks + head;
       some.attend(query_key_value + some.rows.first * shape.row_floats + head * shape.head_dim,
                   shape.row_floats,
                   attended + (some.rows.first * shape.heads + head) * shape.head_dim,

@@ -7,6 +7,7 @@
 #include "gpu/llm/transformer/kernels/host/attention_rows.hpp"
 #include "gpu/llm/transformer/kernels/kernels.hpp"
 #include "gpu/llm/transformer/kernels/row_kernels.hpp"
+#include "gpu/llm/transformer/kernels/softmax_factor.hpp"
 #include "gpu/llm/transformer/kernels/tree_sum.hpp"
 
 namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
@@ -30,6 +31,7 @@ struct QueriesOfGroup {
   std::size_t first_position;  // that the row sees
   std::size_t context;
   float scale;
+  const float* sinks;          // [count], or null
   const float* queries;        // [count, head_dim]
   const std::uint32_t* pages;  // of the row's record
   PagePart keys;               // begins at those of the group
@@ -56,7 +58,8 @@ struct QueriesOfGroup {
         }
       }
       for (std::size_t head = 0; head < count; ++head) {
-        const float factor = 1.0f / masses[head];
+        const float factor =
+            softmax_factor(masses[head], largest[head], sinks == nullptr ? nullptr : sinks + head);
         std::uint16_t* target = attended + head * head_dim + begin;
         for (std::size_t d = 0; d < size; ++d) target[d] = to_bfloat16(sums[head][d] * factor);
       }
@@ -213,6 +216,7 @@ struct TensorCoreAttend {
   PagePart values;          // the same
   std::uint16_t* attended;  // [rows, heads, head_dim]
   std::size_t window = 0;   // AttentionReach's
+  const float* sinks = nullptr;
 
   std::size_t items() const { return batch.rows * shape.key_value_heads; }
 
@@ -232,6 +236,7 @@ struct TensorCoreAttend {
     for (std::size_t first = 0; first < heads; first += some.most) {
       const std::size_t head = group * heads + first;
       some.count = heads - first < some.most ? heads - first : some.most;
+      some.sinks = sinks == nullptr ? nullptr : sinks + head;
       some.queries = query_key_value + row * shape.row_floats + head * shape.head_dim;
       some.attend(attended + (row * shape.heads + head) * shape.head_dim);
     }

@@ -2,6 +2,7 @@
 
 #include "gpu/llm/transformer/kernels/float32_exponential.hpp"
 #include "gpu/llm/transformer/kernels/row_kernels.hpp"
+#include "gpu/llm/transformer/kernels/softmax_factor.hpp"
 
 namespace tempera::gpu::readable {
 
@@ -17,6 +18,7 @@ struct Attend {
   PagePart values;         // [key_value_heads, page_tokens, head_dim]
   float* attended;         // [rows, heads, head_dim]
   std::size_t window = 0;  // AttentionReach's
+  const float* sinks = nullptr;
 
   std::size_t items() const { return batch.rows * shape.heads; }
 
@@ -62,7 +64,8 @@ struct Attend {
       }
       largest = new_largest;
     }
-    const float factor = 1.0f / tree_sum(masses);
+    const float factor =
+        softmax_factor(tree_sum(masses), largest, sinks == nullptr ? nullptr : sinks + head);
     for (std::size_t d = 0; d < shape.head_dim; ++d) sum[d] *= factor;
   }
 

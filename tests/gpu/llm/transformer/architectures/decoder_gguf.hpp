@@ -23,7 +23,7 @@ std::map<std::string, FormulaTensors::Made> tensors_of(const DecoderConfig& conf
 }
 
 /// The same with all experts of a layer in one tensor for each of their maps, by the names that a
-/// GGUF file translates, "PREFIX.mlp.experts.0.PART.weight".
+/// GGUF file translates, "PREFIX.mlp.experts.0.PART.weight", or bias.
 inline std::map<std::string, FormulaTensors::Made> with_stacked_experts(
     const std::map<std::string, FormulaTensors::Made>& tensors) {
   std::map<std::string, FormulaTensors::Made> result;
@@ -33,8 +33,11 @@ inline std::map<std::string, FormulaTensors::Made> with_stacked_experts(
       result[name] = made;
       continue;
     }
-    auto& stack = result[expert->prefix + "0." + expert->part + ".weight"];
-    if (stack.shape.empty()) stack.shape = {0, made.shape[0], made.shape[1]};
+    auto& stack = result[expert->prefix + "0." + expert->part + "." + expert->ending];
+    if (stack.shape.empty()) {
+      stack.shape = made.shape;
+      stack.shape.insert(stack.shape.begin(), 0);
+    }
     ++stack.shape[0];
     const std::size_t size = made.values.size();
     stack.values.resize(std::max(stack.values.size(), (expert->number + 1) * size));

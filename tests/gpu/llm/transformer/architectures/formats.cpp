@@ -3,6 +3,7 @@
 
 #include "gpu/llm/models/opened_model.hpp"
 #include "gpu/llm/transformer/architectures/gemma3.hpp"
+#include "gpu/llm/transformer/architectures/gpt_oss.hpp"
 #include "gpu/llm/transformer/architectures/granite.hpp"
 #include "gpu/llm/transformer/architectures/llama.hpp"
 #include "gpu/llm/transformer/architectures/olmo2.hpp"
@@ -72,6 +73,13 @@ nlohmann::json document_of(const std::string& fixture) {
     auto document = read("qwen3_moe");
     document["mlp_only_layers"] = nlohmann::json::array();
     document["norm_topk_prob"] = true;
+    return document;
+  }
+  if (fixture == "gpt_oss_of_gguf") {
+    auto document = read("gpt_oss");
+    document["rope_parameters"].erase("truncate");
+    document["swiglu_alpha"] = 1.702;
+    document["swiglu_limit"] = 7.0;
     return document;
   }
   if (fixture == "gemma3_of_gguf") {
@@ -226,6 +234,16 @@ TEST_CASE("a family's own parts have the same bits from a folder and from GGUF",
     number(file, "qwen3moe.expert_count", 6);
     number(file, "qwen3moe.expert_used_count", 2);
     number(file, "qwen3moe.expert_feed_forward_length", 24);
+  });
+  require_same_logits<GptOss>("gpt_oss_of_gguf", [&](GgufBytes& file) {
+    number(file, "gpt-oss.attention.sliding_window", 37);
+    number(file, "gpt-oss.expert_count", 5);
+    number(file, "gpt-oss.expert_used_count", 2);
+    number(file, "gpt-oss.expert_feed_forward_length", 56);
+    file.add_text("gpt-oss.rope.scaling.type", "yarn");
+    real(file, "gpt-oss.rope.scaling.factor", 4.0f);
+    number(file, "gpt-oss.rope.scaling.original_context_length", 256);
+    real(file, "gpt-oss.rope.scaling.yarn_beta_fast", 16.0f);
   });
   require_same_logits<Granite>("granite", [&](GgufBytes& file) {
     real(file, "granite.attention.scale", 0.5f);

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "gpu/llm/transformer/architectures/gemma3.hpp"
+#include "gpu/llm/transformer/architectures/gpt_oss.hpp"
 #include "gpu/llm/transformer/architectures/granite.hpp"
 #include "gpu/llm/transformer/architectures/llama.hpp"
 #include "gpu/llm/transformer/architectures/ministral3.hpp"
@@ -14,6 +15,7 @@
 #include "gpu/llm/transformer/architectures/qwen2.hpp"
 #include "gpu/llm/transformer/architectures/qwen3.hpp"
 #include "gpu/llm/transformer/architectures/qwen3_moe.hpp"
+#include "gpu/llm/transformer/architectures/rope_scaling.hpp"
 #include "gpu/llm/transformer/architectures/smollm3.hpp"
 #include "gpu/llm/transformer/transformer.hpp"
 #include "tests/bad_input.hpp"
@@ -69,20 +71,22 @@ Case long_phi3() {
   return result;
 }
 
-const std::set<std::string> families_with_windows{"gemma3", "mistral", "ministral", "olmo3"};
+const std::set<std::string> families_with_windows{"gemma3",  "gpt_oss",   "gpt_oss_all",
+                                                  "mistral", "ministral", "olmo3"};
 /// Where a router chooses, a rounding may turn a choice, and no tolerance of sums bounds that.
-const std::set<std::string> families_that_choose{"qwen3_moe"};
+const std::set<std::string> families_that_choose{"gpt_oss", "qwen3_moe"};
 
 std::vector<Case> cases() {
-  return {case_of<Llama>("llama_tied"),     case_of<Llama>("llama3_scaled"),
-          case_of<Qwen2>("qwen2"),          case_of<Qwen3>("qwen3"),
-          case_of<Phi3>("phi3_short"),      long_phi3(),
-          case_of<Phi3>("phi3_partial"),    case_of<Gemma3>("gemma3"),
-          case_of<Mistral>("mistral"),      case_of<Ministral>("ministral"),
-          case_of<SmolLM3>("smollm3"),      case_of<Olmo2>("olmo2"),
-          case_of<Olmo3>("olmo3"),          case_of<Granite>("granite"),
-          case_of<Qwen3Moe>("qwen3_moe"),   case_of<Qwen3Moe>("qwen3_moe_all"),
-          case_of<Ministral3>("ministral3")};
+  return {case_of<Llama>("llama_tied"),      case_of<Llama>("llama3_scaled"),
+          case_of<Qwen2>("qwen2"),           case_of<Qwen3>("qwen3"),
+          case_of<Phi3>("phi3_short"),       long_phi3(),
+          case_of<Phi3>("phi3_partial"),     case_of<Gemma3>("gemma3"),
+          case_of<Mistral>("mistral"),       case_of<Ministral>("ministral"),
+          case_of<SmolLM3>("smollm3"),       case_of<Olmo2>("olmo2"),
+          case_of<Olmo3>("olmo3"),           case_of<Granite>("granite"),
+          case_of<Qwen3Moe>("qwen3_moe"),    case_of<Qwen3Moe>("qwen3_moe_all"),
+          case_of<Ministral3>("ministral3"), case_of<GptOss>("gpt_oss"),
+          case_of<GptOss>("gpt_oss_all")};
 }
 
 /// What a wrong program would compute: the right one with another configuration or other weights.
@@ -104,8 +108,9 @@ FormulaTensors::Edit take_other(const std::string& one, const std::string& other
     if (at == std::string::npos) return;
     auto instead = name;
     instead.replace(at, one.size(), other);
-    values = inputs == 0 ? formula_values(instead, {values.size()})
-                         : formula_values(instead, {values.size() / inputs, inputs});
+    values = inputs == 0 || name.ends_with(".bias")
+                 ? formula_values(instead, {values.size()})
+                 : formula_values(instead, {values.size() / inputs, inputs});
   };
 }
 
@@ -135,6 +140,39 @@ std::function<void(DecoderConfig&)> each_layer(const std::function<void(LayerAtt
   return [=](DecoderConfig& config) {
     for (auto& layer : config.layer_attention) change(layer);
   };
+}
+
+/// Those of gpt-oss, besides windows and the choice of experts.
+std::vector<Defect> defects_of_gpt_oss() {
+  std::vector<Defect> defects{
+      {"no sinks",
+       {},
+       [](const std::string& tensor, auto& values) {
+         if (contains(tensor, "sinks")) std::fill(values.begin(), values.end(), -60.0f);
+       }},
+      {"the sinks of other heads",
+       {},
+       [](const std::string& tensor, auto& values) {
+         if (contains(tensor, "sinks")) std::reverse(values.begin(), values.end());
+       }},
+      {"gates not clamped", [](auto& c) { c.experts->clamped->limit = 100.0f; }, {}},
+      {"another alpha", [](auto& c) { c.experts->clamped->alpha = 1.0f; }, {}},
+      {"a ramp between whole indices",
+       [](auto& c) {
+         c.rope_factors =
+             yarn_scaling({4.0, 256.0, 16.0, 1.0, true}, c.rope_theta, c.head_dim, "").factors;
+       },
+       {}},
+      {"magnitude left out", [](auto& c) { c.rope_magnitude = 1.0; }, {}},
+      {"the other layers slide",
+       [](auto& c) { std::swap(c.layer_attention[0], c.layer_attention[1]); },
+       {}}};
+  for (const char* part :
+       {"q_proj", "k_proj", "v_proj", "o_proj", "router", "gate_proj", "up_proj", "down_proj"}) {
+    const std::string bias = std::string(part) + ".bias";
+    defects.push_back({"no " + bias, {}, zero(bias)});
+  }
+  return defects;
 }
 
 /// Defects of a family's own parts.
@@ -212,31 +250,42 @@ std::vector<Defect> defects_of_variant(const std::string& name) {
             {"blocks not multiplied", [](auto& c) { c.residual_scale = 1.0; }, {}},
             {"logits not divided", [](auto& c) { c.logits_divisor = 1.0; }, {}}};
   }
-  if (name.starts_with("qwen3_moe")) {
+  const bool is_gpt_oss = name.starts_with("gpt_oss");
+  if (name.starts_with("qwen3_moe") || is_gpt_oss) {
+    const std::string router = is_gpt_oss ? "mlp.router." : "mlp.gate.";
+    const int inner = is_gpt_oss ? 56 : 24;
     std::vector<Defect> defects{
         {"one expert fewer", [](auto& c) { --c.experts->chosen; }, {}},
         {"the router's logits belong to the next expert",
          {},
-         [](const std::string& tensor, auto& values) {
-           if (contains(tensor, "mlp.gate."))
+         [=](const std::string& tensor, auto& values) {
+           if (contains(tensor, router + "weight"))
              std::rotate(values.begin(), values.begin() + 40, values.end());
          }},
         {"an expert is another",
          {},
-         [](const std::string& tensor, auto& values) {
-           for (const auto& [part, inputs] : {std::pair{"gate", 40}, {"up", 40}, {"down", 24}})
+         [=](const std::string& tensor, auto& values) {
+           for (const auto& [part, inputs] : {std::pair{"gate", 40}, {"up", 40}, {"down", inner}})
              if (contains(tensor, part))
-               take_other("experts.1.", "experts.0.", inputs)(tensor, values);
+               take_other("experts.1.", "experts.0.", static_cast<std::uint64_t>(inputs))(tensor,
+                                                                                          values);
          }},
-        {"no router", {}, zero("mlp.gate.")}};
+        {"no router", {}, zero(router)}};
+    if (is_gpt_oss) {
+      for (const auto& each : {wider, narrower, none}) defects.push_back(each);
+      for (const auto& each : defects_of_gpt_oss()) defects.push_back(each);
+    }
     if (name == "qwen3_moe_all") return defects;
     defects.push_back({"one expert more", [](auto& c) { ++c.experts->chosen; }, {}});
+    defects.push_back({"weights divided by another sum",
+                       [](auto& c) { c.experts->renormalises = !c.experts->renormalises; },
+                       {}});
     defects.push_back(
-        {"weights divided by their sum", [](auto& c) { c.experts->renormalises = true; }, {}});
-    defects.push_back({"the least of the experts", {}, [](const std::string& tensor, auto& values) {
-                         if (contains(tensor, "mlp.gate."))
-                           for (float& value : values) value = -value;
-                       }});
+        {"the least of the experts", {}, [=](const std::string& tensor, auto& values) {
+           if (contains(tensor, router))
+             for (float& value : values) value = -value;
+         }});
+    if (is_gpt_oss) return defects;
     defects.push_back({"experts in other layers",
                        [](auto& c) {
                          c.experts->layers = {false, true, true};
@@ -248,6 +297,8 @@ std::vector<Defect> defects_of_variant(const std::string& name) {
 }
 
 std::vector<Defect> defects_of(const std::string& name, const DecoderConfig& config) {
+  // It is there for the arithmetics that round to bfloat16.
+  if (name == "gpt_oss_all") return {};
   const std::size_t hidden = config.hidden_size;
   const std::size_t query = config.num_attention_heads * config.head_dim;
   const std::size_t key_value = config.num_key_value_heads * config.head_dim;

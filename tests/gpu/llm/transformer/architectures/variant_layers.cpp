@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "gpu/llm/transformer/architectures/gemma3.hpp"
+#include "gpu/llm/transformer/architectures/gpt_oss.hpp"
 #include "gpu/llm/transformer/architectures/granite.hpp"
 #include "gpu/llm/transformer/architectures/olmo2.hpp"
 #include "gpu/llm/transformer/architectures/qwen3_moe.hpp"
@@ -57,6 +58,19 @@ DecoderConfig config_of_experts() {
   config.embedding_scale = 1.0;
   config.residual_scale = 1.0;
   config.experts = {7, 3, 19, true, 0, {true, false, true, true, true}};
+  return config;
+}
+
+/// Two layers of gpt-oss, one of them with a window.
+DecoderConfig config_of_gpt_oss() {
+  auto config = odd_config();
+  config.num_hidden_layers = 2;
+  config.layer_attention = {{37, Rotation::usual}, {0, Rotation::usual}};
+  config.attention_scale = 0.0;
+  config.embedding_scale = 1.0;
+  config.residual_scale = 1.0;
+  config.experts = {3, 2, 19, true, 0, {true, true}};
+  config.experts->clamped = {1.5f, 0.75f};
   return config;
 }
 
@@ -148,6 +162,33 @@ TEST_CASE("layers with windows have the same bits in any form, batch and split",
 
 TEST_CASE("experts have the same bits in any form, batch and split", "[transformer][experts]") {
   require_same_bits<Qwen3Moe>(config_of_experts());
+}
+
+TEST_CASE("attention with sinks has the same bits in any form, and in few rows and many",
+          "[transformer][experts]") {
+  const Text text = text_of(70, 3);
+  for (const auto arithmetic : arithmetics) {
+    INFO(name_of(arithmetic));
+    if (arithmetic == Arithmetic::integer) {
+      require_bad_input([&] { model_of<GptOss>(config_of_gpt_oss(), default_kernels(arithmetic)); },
+                        {"whose attention sinks the integer kernels", "--arithmetic float32"});
+      continue;
+    }
+    std::vector<Row> expected;
+    for (const Kernels* form : forms_of_the_kernels(arithmetic)) {
+      INFO(form->name());
+      auto transformer = model_of<GptOss>(config_of_gpt_oss(), *form);
+      const auto all = every_position(transformer, text);
+      if (expected.empty()) expected = all;
+      CHECK((all == expected));
+      const auto cache = transformer.empty_cache();
+      for (const std::size_t end : {1UL, 2UL, 17UL, 38UL, 70UL}) {
+        const auto rows =
+            next(transformer, {{cache.get(), std::span(text).first(end).subspan(cache->length())}});
+        CHECK((rows[0] == expected[end - 1]));
+      }
+    }
+  }
 }
 
 }  // namespace tempera::gpu::variant_layers_test

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "gpu/llm/transformer/architectures/gemma3.hpp"
+#include "gpu/llm/transformer/architectures/gpt_oss.hpp"
 #include "gpu/llm/transformer/architectures/granite.hpp"
 #include "gpu/llm/transformer/architectures/llama.hpp"
 #include "gpu/llm/transformer/architectures/mistral.hpp"
@@ -77,6 +78,8 @@ bool write_folder(const ModelFolder& folder, const std::string& family) {
     write_fixture<Gemma3>(folder, "gemma3");
   } else if (family == "gemma3") {
     write_outer<Gemma3>(folder, "gemma3", "language_model.model.", "vision_tower.a.weight");
+  } else if (family == "gpt_oss") {
+    write_fixture<GptOss>(folder, "gpt_oss");
   } else if (family == "granite") {
     write_fixture<Granite>(folder, "granite");
   } else if (family == "llama") {
@@ -128,7 +131,7 @@ TEST_CASE("each family of the wanted models opens from a folder, or is refused b
     folder.edit_json("config.json", [&](auto& config) { config["model_type"] = family; });
     require_bad_input(load, {"config.json", "\"" + family + "\"", "computed here"});
   }
-  CHECK(opened == 14);
+  CHECK(opened == 15);
 }
 
 TEST_CASE("a Gemma 3 that sees images opens as transformers 5 writes it, too",
