@@ -12,6 +12,7 @@
 
 #include "base/error.hpp"
 #include "base/json_document.hpp"
+#include "base/memory_reserve.hpp"
 #include "base/sha256.hpp"
 #include "gpu/session/cache_memory.hpp"
 #include "serve/batches/batch_paths.hpp"
@@ -31,7 +32,6 @@
 #include "serve/sessions/engine_loop.hpp"
 #include "serve/sessions/generation.hpp"
 #include "serve/sessions/intake.hpp"
-#include "serve/sessions/memory_reserve.hpp"
 #include "serve/stored_runs/stored_runs.hpp"
 
 namespace tempera::serve {
@@ -100,9 +100,10 @@ class Server::Work {
       http_.stop(options_.grace);
     });
     const MemoryReserve reserve;
-    MemoryReserve::set_thread(MemoryReserve::Thread::draws);
+    const MemoryReserve::Use books(MemoryReserve::Purpose::books);
     wake();  // for the batches of an earlier process
     std::thread connections([this] {
+      const MemoryReserve::Use use(MemoryReserve::Purpose::connections);
       for (bool has_ended = false; !has_ended;) {
         try {
           http_.run();
@@ -161,7 +162,7 @@ class Server::Work {
   }
   /// Memory has run out where nobody could be ended for it: all are.
   void free_memory() {
-    MemoryReserve::give_back();
+    const MemoryReserve::Use reserve(MemoryReserve::Purpose::answers);
     give_up_all(503, "the server has run out of memory; ask for less, or try again later");
     generations_.clear();
     if (batches_) batches_->wait(session_, "the server has run out of memory");
@@ -416,29 +417,50 @@ class Server::Work {
 
   void on_intake(const std::shared_ptr<Exchange>& exchange,
                  std::function<HttpResponse(const HttpRequest&)> answer) {
-    const bool taken = intake_.post(exchange, [this, exchange, answer = std::move(answer)](auto&) {
-      const auto response = [&]() -> HttpResponse {
+    const auto answer_now = [this, exchange, answer = std::move(answer)] {
+      HttpResponse response = [&] {
         try {
           return answer(exchange->request());
-        } catch (const OtherModel& error) {
-          return error_response(404, error.what(), "model");
-        } catch (const BadInput& error) {
-          return bad_input(error);
-        } catch (const std::bad_alloc&) {
-          return error_response(503, Generation::no_memory);
-        } catch (const std::exception& error) {
-          return error_response(500, identity_.without_paths(error.what()));
+        } catch (...) {
+          return response_to_failure();
         }
       }();
       // A client that reads slowly holds its answer, and no body beside it.
       exchange->drop_body();
-      exchange->respond(response);
+      exchange->respond(std::move(response));
+    };
+    const bool taken = intake_.post(exchange, [exchange, answer_now](auto&) {
+      or_refuse(answer_now, [&](HttpResponse response) { exchange->respond(std::move(response)); });
     });
     if (!taken) exchange->respond(error_response(429, "too many requests wait; try again later"));
   }
 
-  HttpResponse bad_input(const BadInput& error) const {
-    return wrong_request(identity_.without_paths(error.what()));
+  /// Calls `work`. If memory is missing there, `refuse` gets an answer that says so, and both are
+  /// made of the reserve.
+  template <class Work, class Refuse>
+  static void or_refuse(const Work& work, const Refuse& refuse) {
+    try {
+      work();
+    } catch (const std::bad_alloc&) {
+      const MemoryReserve::Use reserve(MemoryReserve::Purpose::answers);
+      refuse(error_response(503, Generation::no_memory));
+    }
+  }
+
+  /// The answer to a request whose exception is being handled.
+  /// @throw std::bad_alloc if it is that
+  HttpResponse response_to_failure() const {
+    try {
+      throw;
+    } catch (const OtherModel& error) {
+      return error_response(404, error.what(), "model");
+    } catch (const BadInput& error) {
+      return wrong_request(identity_.without_paths(error.what()));
+    } catch (const std::bad_alloc&) {
+      throw;
+    } catch (const std::exception& error) {
+      return error_response(500, identity_.without_paths(error.what()));
+    }
   }
 
   void generate(const std::shared_ptr<Exchange>& exchange, BodyForm form) {
@@ -476,7 +498,7 @@ class Server::Work {
       place.reset();
       refuse(exchange, std::move(response));
     };
-    try {
+    const auto begin = [&] {
       ResolvedGeneration resolved = resolve_generation(model_, identity_, exchange->request().body,
                                                        form, options_.generation);
       exchange->drop_body();
@@ -488,24 +510,30 @@ class Server::Work {
       const auto generation = std::make_shared<Generation>(
           model_, identity_, counters_, std::move(resolved), GenerationName::fresh(form), exchange,
           std::move(entry), next_share(client));
-      loop_.post([this, generation](gpu::Session& session) {
-        generations_.insert(generation);
-        generation->begin(session);
-      });
       leaving.call([this, weak = std::weak_ptr<Generation>(generation)] {
         loop_.post([weak](gpu::Session& session) {
           if (const auto left = weak.lock()) left->leave(session);
         });
       });
-    } catch (const OtherModel& error) {
-      refuse_now(error_response(404, error.what(), "model"));
-    } catch (const BadInput& error) {
-      refuse_now(bad_input(error));
-    } catch (const std::bad_alloc&) {
-      refuse_now(error_response(503, Generation::no_memory));
-    } catch (const std::exception& error) {
-      refuse_now(error_response(500, identity_.without_paths(error.what())));
-    }
+      // Last: from here on the generation answers.
+      loop_.post([this, generation](gpu::Session& session) {
+        {
+          // Without its place here nobody would answer it.
+          const MemoryReserve::Use reserve(MemoryReserve::Purpose::answers);
+          generations_.insert(generation);
+        }
+        generation->begin(session);
+      });
+    };
+    or_refuse(
+        [&] {
+          try {
+            begin();
+          } catch (...) {
+            refuse_now(response_to_failure());
+          }
+        },
+        refuse_now);
   }
 
   /// As texts: what a conversation has become by its template too.
@@ -526,7 +554,7 @@ class Server::Work {
 
   /// On the session's thread, after each pass.
   bool after_turn() {
-    MemoryReserve::restore();
+    if (MemoryReserve::is_low()) free_memory();
     if (options_.longest.count() > 0) end_late_ones();
     std::erase_if(generations_, [](const auto& generation) { return generation->is_over(); });
     const gpu::SessionTotals totals = session_.totals();

@@ -1,6 +1,7 @@
 #include "cli/terminal/failure.hpp"
 
 #include <CLI/CLI.hpp>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
@@ -99,7 +100,14 @@ namespace {
 
 void install_terminate_handler() {
   std::set_terminate([] {
-    if (gpu::device_failure().empty()) std::abort();
+    if (gpu::device_failure().empty()) {
+      // Takes no memory, which may be what was missing.
+      std::fputs(
+          "tempera: this is a bug of tempera: an exception that nothing catches; please report it "
+          "with the command and tempera --version\n",
+          stderr);
+      std::abort();
+    }
     const std::exception_ptr failure = std::current_exception();
     std::_Exit(report(failure ? failure : std::make_exception_ptr(std::runtime_error(""))));
   });

@@ -125,6 +125,8 @@ class Workers {
   }
 
   void serve(std::size_t thread) {
+    // Its first use in a thread needs memory, and the system ends a process that has none then.
+    host_scratch(0);
     std::uint32_t seen = calls_ - 1;  // whatever there is may be new
     while (!is_over_) {
       wait_for_call(seen);

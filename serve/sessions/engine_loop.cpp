@@ -8,15 +8,17 @@ namespace tempera::serve {
 std::exception_ptr EngineLoop::run() {
   bool is_busy = false;
   for (;;) {
-    std::vector<Job> jobs;
+    std::size_t waiting = 0;
     {
       std::unique_lock lock(mutex_);
       news_.wait(lock, [&] { return is_stopping_ || is_busy || !jobs_.empty(); });
       if (is_stopping_) return nullptr;
-      jobs.swap(jobs_);
+      waiting = jobs_.size();
     }
     try {
-      for (const Job& job : jobs) job(session_);
+      // One that throws is done, and those behind it have their turn after this one.
+      for (; waiting > 0; --waiting)
+        if (const Job job = next_job()) job(session_);
       is_busy = session_.step();
       is_busy = after_each_() || is_busy;
     } catch (const std::bad_alloc&) {
@@ -31,6 +33,14 @@ std::exception_ptr EngineLoop::run() {
       return std::current_exception();
     }
   }
+}
+
+EngineLoop::Job EngineLoop::next_job() {
+  const std::scoped_lock lock(mutex_);
+  if (jobs_.empty()) return {};  // stop() has dropped it
+  Job job = std::move(jobs_.front());
+  jobs_.pop_front();
+  return job;
 }
 
 void EngineLoop::post(Job job) {

@@ -1,11 +1,11 @@
 #pragma once
 
 #include <condition_variable>
+#include <deque>
 #include <exception>
 #include <functional>
 #include <mutex>
 #include <utility>
-#include <vector>
 
 #include "gpu/session/session.hpp"
 
@@ -37,12 +37,14 @@ class EngineLoop {
   void stop();
 
  private:
+  Job next_job();
+
   gpu::Session& session_;
   const std::function<bool()> after_each_;
   const std::function<void()> out_of_memory_;
   std::mutex mutex_;
   std::condition_variable news_;
-  std::vector<Job> jobs_;
+  std::deque<Job> jobs_;
   bool is_stopping_ = false;
 };
 

@@ -7,12 +7,12 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/memory_reserve.hpp"
 #include "gpu/core/model/no_room.hpp"
 #include "gpu/core/sampler/progress.hpp"
 #include "serve/protocol/error_body.hpp"
 #include "serve/protocol/fresh_id.hpp"
 #include "serve/protocol/json_response.hpp"
-#include "serve/sessions/memory_reserve.hpp"
 
 namespace tempera::serve {
 using nlohmann::ordered_json;
@@ -163,7 +163,7 @@ void Generation::give_up(unsigned status, const std::string& message) {
 
 void Generation::give_up(const std::exception_ptr& why) {
   if (is_missing_memory(why)) {
-    MemoryReserve::give_back();
+    const MemoryReserve::Use reserve(MemoryReserve::Purpose::answers);
     return give_up(503, no_memory);
   }
   try {

@@ -1,10 +1,10 @@
 #include "serve/sessions/intake.hpp"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "gpu/llm/text/encoding_stop.hpp"
-#include "serve/sessions/memory_reserve.hpp"
 
 namespace tempera::serve {
 
@@ -44,7 +44,6 @@ Intake::Intake(const IntakeLimits& limits) : limits_(limits) {
   try {
     for (std::size_t thread = 0; thread < limits_.threads; ++thread)
       threads_.emplace_back([this, thread] {
-        MemoryReserve::set_thread(MemoryReserve::Thread::reads);
         work(thread > 0);
       });
   } catch (...) {
@@ -101,6 +100,8 @@ void Intake::work(bool takes_large) {
       job.work(*job.leaving);
     } catch (const gpu::EncodingStop::Stopped&) {
       if (job.left) job.left();
+    } catch (const std::bad_alloc&) {
+      // Not even for a refusal: the client waits until it leaves, and the others are answered.
     }
     const std::scoped_lock lock(mutex_);
     --jobs_;

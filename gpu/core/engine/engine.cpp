@@ -10,6 +10,7 @@
 #include <set>
 #include <utility>
 
+#include "base/memory_reserve.hpp"
 #include "gpu/core/engine/negative_entropy.hpp"
 #include "gpu/core/model/no_room.hpp"
 
@@ -212,6 +213,8 @@ std::vector<ScoredToken> Engine::drawn_tokens(std::span<Pass> passes,
                                               std::span<const RowDraw> draws, bool is_measured,
                                               bool are_logits_left) {
   if (!passes.empty()) ++batches_;
+  // A pass that finds no memory ends its requests, and leaves the reserve to these books.
+  const MemoryReserve::Use none(MemoryReserve::Purpose::none);
   // A fused draw leaves no logits.
   if (fused_ && !draws.empty() && !is_measured && !are_logits_left) {
     const Stopwatch watch = time(&EngineTimes::forward);

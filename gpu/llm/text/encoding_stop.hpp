@@ -13,22 +13,22 @@ class EncodingStop {
   struct Stopped {};
 
   explicit EncodingStop(std::function<bool()> stop)
-      : before_(std::exchange(current(), std::move(stop))) {}
-  ~EncodingStop() { current() = std::move(before_); }
+      : stop_(std::move(stop)), before_(std::exchange(current, this)) {}
+  ~EncodingStop() { current = before_; }
   EncodingStop(const EncodingStop&) = delete;
   EncodingStop& operator=(const EncodingStop&) = delete;
 
   /// @throw Stopped if `stop` says so
   static void check() {
-    if (current() && current()()) throw Stopped{};
+    if (current != nullptr && current->stop_()) throw Stopped{};
   }
 
  private:
-  static std::function<bool()>& current() {
-    thread_local std::function<bool()> stop;
-    return stop;
-  }
-  std::function<bool()> before_;
+  // A pointer: for an object with a destructor the first use in a thread needs memory, and the
+  // system ends a process that has none.
+  static inline thread_local constinit const EncodingStop* current = nullptr;
+  std::function<bool()> stop_;
+  const EncodingStop* before_;
 };
 
 }  // namespace tempera::gpu

@@ -1,9 +1,16 @@
 #include "cli/terminal/failure.hpp"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <exception>
 #include <iostream>
 #include <new>
 #include <sstream>
 #include <stdexcept>
+#include <string>
 
 #include "base/error.hpp"
 #include "gpu/device/device_memory.hpp"
@@ -69,4 +76,27 @@ TEST_CASE("a bug is called one, and what a user can mend is told as ever") {
   CHECK(report_of(std::make_exception_ptr(tempera::BadInput("a", "b", "c"))).said ==
         "tempera: a: b; c\n");
   CHECK(report_of(std::make_exception_ptr(std::bad_alloc())).code == 2);
+}
+
+TEST_CASE("an exception that nothing catches is reported as a bug before the program aborts",
+          "[cli]") {
+  int ends[2];
+  REQUIRE(::pipe(ends) == 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::dup2(ends[1], STDERR_FILENO);
+    std::signal(SIGABRT, SIG_DFL);
+    cli::install_terminate_handler();
+    std::terminate();
+  }
+  ::close(ends[1]);
+  std::string said(1024, '\0');
+  said.resize(static_cast<std::size_t>(std::max<ssize_t>(0, ::read(ends[0], said.data(), 1024))));
+  ::close(ends[0]);
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(WIFSIGNALED(status));
+  CHECK(WTERMSIG(status) == SIGABRT);
+  CHECK(said.starts_with("tempera: this is a bug of tempera: "));
+  CHECK(said.ends_with("tempera --version\n"));
 }

@@ -1,11 +1,14 @@
 // Memory that runs out ends a request, by 503 or an event, and never the server.
+#include <algorithm>
+#include <memory>
 #include <new>
-#include <thread>
+#include <optional>
+#include <vector>
 
+#include "base/memory_reserve.hpp"
 #include "gpu/core/model/forwarding_model.hpp"
 #include "gpu/core/model/no_room.hpp"
 #include "serve/sessions/engine_loop.hpp"
-#include "serve/sessions/memory_reserve.hpp"
 #include "tests/catch.hpp"
 #include "tests/failing_new.hpp"
 #include "tests/serve/sessions/served.hpp"
@@ -165,38 +168,104 @@ TEST_CASE("memory that runs out while a body of many values is read ends its req
   }
 }
 
+namespace {
+
+/// `new` has the reserve, as in the program.
+class WithReserve {
+ public:
+  WithReserve() {
+    failing_new::take_from_reserve = MemoryReserve::take;
+    failing_new::give_back_to_reserve = MemoryReserve::give_back;
+  }
+  ~WithReserve() { failing_new::take_from_reserve = nullptr; }  // pieces may be about
+};
+
+}  // namespace
+
 TEST_CASE("what is destroyed while an exception is on its way has the reserve of memory",
           "[serve]") {
-  struct Asks {
-    Asks(bool& is_given) : given(is_given) {}
-    ~Asks() {
-      try {
-        std::get_new_handler()();
-        given = true;
-      } catch (const std::bad_alloc&) {
-        given = false;
-      }
+  const WithReserve with;
+  const failing_new::After none(0);
+  bool is_given = false;
+  struct Allocates {
+    ~Allocates() {
+      const nlohmann::json value = nlohmann::json::array({1, 2, 3});
+      given = value.size() == 3;
     }
     bool& given;
   };
-  std::thread([] {
-    const MemoryReserve reserve;
-    MemoryReserve::set_thread(MemoryReserve::Thread::draws);
-    const auto unwinds = [] {
-      bool is_given = false;
-      try {
-        const Asks asks(is_given);
-        throw std::bad_alloc();
-      } catch (const std::bad_alloc&) {
-      }
-      return is_given;
-    };
-    CHECK_THROWS_AS(std::get_new_handler()(), std::bad_alloc);
-    CHECK(unwinds());
-    CHECK_FALSE(unwinds());  // it is gone
-    MemoryReserve::restore();
-    CHECK(unwinds());
-  }).join();
+  try {
+    const Allocates allocates{is_given};
+    throw 1;
+  } catch (int) {
+  }
+  CHECK(is_given);
+  CHECK_THROWS_AS(std::make_unique<int>(1), std::bad_alloc);
+}
+
+TEST_CASE("a new that fails anywhere in a request's passes ends it by 503 or changes nothing",
+          "[serve]") {
+  const WithReserve with;
+  const auto answer_after = [](std::size_t news) {
+    served_test::Served served;
+    const auto client = std::make_shared<Client>();
+    const auto generation = served.generation_of(body_of(8, false), client);
+    std::optional<failing_new::After> few;
+    EngineLoop loop(
+        served.session,
+        [&] {
+          if (generation->is_over()) loop.stop();
+          return false;
+        },
+        [&] {
+          const MemoryReserve::Use reserve(MemoryReserve::Purpose::answers);
+          generation->give_up(503, "the loop's");
+        });
+    loop.post([&](gpu::Session& session) {
+      few.emplace(news);
+      generation->begin(session);
+    });
+    const MemoryReserve::Use books(MemoryReserve::Purpose::books);
+    CHECK(loop.run() == nullptr);
+    few.reset();
+    CHECK(generation->is_over());
+    return client->given;
+  };
+  const auto choices = [](const HttpResponse& given) { return json::parse(given.body)["choices"]; };
+  const json alone = choices(answer_after(SIZE_MAX - 1));
+  std::size_t refused = 0;
+  std::size_t answered = 0;
+  for (std::size_t news = 0; answered == 0 || news < 2000; news += 1 + news / 16) {
+    const HttpResponse given = answer_after(news);
+    CAPTURE(news, given.body);
+    if (given.status == 503) {
+      ++refused;
+    } else {
+      REQUIRE(given.status == 200);
+      CHECK(choices(given) == alone);
+      ++answered;
+    }
+  }
+  CHECK(refused > 20);
+}
+
+TEST_CASE("a job that finds no memory takes none of those behind it along", "[serve]") {
+  served_test::Served served;
+  std::vector<int> done;
+  EngineLoop loop(
+      served.session,
+      [&] {
+        if (done.size() == 3) loop.stop();
+        return false;
+      },
+      [] {});
+  for (int job = 0; job < 4; ++job)
+    loop.post([&done, job](gpu::Session&) {
+      if (job == 1) throw std::bad_alloc();
+      done.push_back(job);
+    });
+  CHECK(loop.run() == nullptr);
+  CHECK(done == std::vector{0, 2, 3});
 }
 
 }  // namespace tempera::serve::out_of_memory_test
