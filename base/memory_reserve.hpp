@@ -8,7 +8,7 @@ namespace tempera {
 
 /// Memory for what must not fail when the system has none: the destruction of what an exception
 /// passes (the JSON library allocates there), an answer that says so, and the books of a server
-/// that goes on. The program's own `operator new` (cli/reserved_new.cpp) asks take() where the
+/// that continues. The program's own `operator new` (cli/reserved_new.cpp) asks take() where the
 /// allocator has failed, and its `operator delete` asks give_back() first.
 ///
 /// While an object of this class lives, a `new` that fails throws std::bad_alloc, whatever handler

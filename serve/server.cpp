@@ -518,7 +518,7 @@ class Server::Work {
       // Last: from here on the generation answers.
       loop_.post([this, generation](gpu::Session& session) {
         {
-          // Without its place here nobody would answer it.
+          // Without its place here it would never be answered.
           const MemoryReserve::Use reserve(MemoryReserve::Purpose::answers);
           generations_.insert(generation);
         }

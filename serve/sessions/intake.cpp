@@ -43,9 +43,7 @@ void Leaving::leave() {
 Intake::Intake(const IntakeLimits& limits) : limits_(limits) {
   try {
     for (std::size_t thread = 0; thread < limits_.threads; ++thread)
-      threads_.emplace_back([this, thread] {
-        work(thread > 0);
-      });
+      threads_.emplace_back([this, thread] { work(thread > 0); });
   } catch (...) {
     stop();  // those that the system gave wait for work
     throw;

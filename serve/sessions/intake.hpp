@@ -50,7 +50,7 @@ class Intake {
   Intake(const Intake&) = delete;
   Intake& operator=(const Intake&) = delete;
 
-  /// Reads a body. Must not throw; of one that ends by std::bad_alloc nobody is told.
+  /// Reads a body. Must not throw; one that ends by std::bad_alloc is dropped.
   using Work = std::function<void(Leaving&)>;
 
   /// Does `work` later, on one of the threads, unless the exchange's client has left by then, or
