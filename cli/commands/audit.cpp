@@ -79,10 +79,11 @@ void run_audit(AuditOptions options) {
     throw BadInput(options.record, "is of a model of Python's, " + settings.model,
                    "tempera computes models that it opens itself");
   const std::string path = options.model.empty() ? settings.model_path : options.model;
-  const gpu::OpenedModel model = open_model(path, settings.arithmetic, settings.rope_factors);
   gpu::AuditFinding found;
+  // Another model may have no arithmetic to choose, so that opening it as the run's would fail.
   found.difference = other_model(settings, gpu::resolve_model(path));
   if (!found.difference) {
+    const gpu::OpenedModel model = open_model(path, settings.arithmetic, settings.rope_factors);
     ProgressLine line;
     options.layout.on_pass = [&](std::size_t ended, std::size_t answers) {
       line.show_step(ended, answers, "answers compared");

@@ -45,8 +45,12 @@ struct CertifyRunOptions {
 };
 
 void print(const gpu::Certificate& found, const std::string& answer) {
-  std::printf("%zu of %zu pairs met within %zu rounds; lag %zu\n", found.met(), found.pairs.size(),
-              found.most_rounds, found.lag);
+  if (found.knows_meetings())
+    std::printf("%zu of %zu pairs met within %zu rounds; lag %zu\n", found.met(),
+                found.pairs.size(), found.most_rounds, found.lag);
+  else
+    std::printf("%zu of %zu pairs met before --token-limit; lag %zu\n", found.met(),
+                found.pairs.size(), found.lag);
   const auto bound = gpu::tv_bound(found.pairs, found.lag, found.rounds);
   if (!bound && found.goal) {
     std::printf("not yet: no TV is known after %llu tokens; give a larger %s\n",
@@ -55,9 +59,8 @@ void print(const gpu::Certificate& found, const std::string& answer) {
     return;
   }
   if (!bound) {
-    std::printf(
-        "no bound yet: a bound needs every pair; give more --most-rounds, or a ladder that mixes "
-        "faster\n");
+    std::printf("no bound yet: a bound needs every pair; give %s, or a ladder that mixes faster\n",
+                found.is_cut ? "a larger --token-limit" : "more --most-rounds");
     return;
   }
   std::printf("%8s  %12s  %12s\n", "rounds", "TV at most", "limit, 95 %");

@@ -4,10 +4,10 @@
 #include <stdexcept>
 #include <utility>
 
-#include "base/error.hpp"
 #include "gpu/core/lottery/exponential.hpp"
 #include "gpu/core/sampler/progress.hpp"
 #include "gpu/core/sampler/score_record.hpp"
+#include "gpu/session/model_changed.hpp"
 
 namespace tempera::gpu {
 namespace {
@@ -24,8 +24,8 @@ Record rescored(const SavedProgress& saved, std::size_t replica, std::size_t hor
     // A token that the model now forbids, or that its record has no room for.
   }
   if (!record || to_bits(record->log_p0()) != saved.log_p0.at(replica))
-    throw BadInput(saved.where, "the model no longer gives the probabilities of the checkpoint",
-                   "resume with the model and the program that the run began with");
+    throw ModelChanged(saved.where, "the model no longer gives the probabilities of the checkpoint",
+                       "resume with the model and the program that the run began with");
   return std::move(*record);
 }
 

@@ -95,17 +95,20 @@ def rejection_share(kept: int, proposals: int, confidence: float = 0.95) -> tupl
     return estimate, low, high
 
 
-def minorization(log_z: float, horizon: int, moves: int) -> float:
-    """(1 − Z_α/T)^N: a proved bound of the total variation of one chain at power α >= 1 after N local moves.
+def minorization(log_z: float, horizon: int, moves: int, first: float | None = None) -> float:
+    """(1 − ω(1) Z_α)^N: a proved bound of the total variation of one chain at power α >= 1 after N local moves.
 
-    A move that restarts at the first position, with ω(1) = 1/T, proposes the whole record from g_α, and the ratio is such that
-    L(x, y) >= Z_α π_α(y) / T: the weights Π z_α of records are at most 1. With the low end of an interval for log Z_α the
-    bound holds with its confidence.
+    A move that restarts at the first position, which it does with probability ω(1), proposes the whole record from g_α, and the
+    ratio is such that L(x, y) >= ω(1) Z_α π_α(y): the weights Π z_α of records are at most 1. With the low end of an interval for
+    log Z_α the bound holds with its confidence. first: ω(1), 1/T if left out, which is that of uniform restarts.
     """
     horizon, moves = whole("horizon", horizon, 1), whole("moves", moves)
+    restart = 1 / horizon if first is None else number("first", first)
+    if not 0 < restart <= 1:
+        raise BadInput("first", f"{restart:g} is not a probability above 0", "give that of a restart at the first position")
     if not number("log_z", log_z) <= 0:
         raise BadInput("log_z", f"{log_z} is not at most 0", "give log Z of a power of at least 1")
-    return float((1 - math.exp(log_z) / horizon) ** moves)
+    return float((1 - math.exp(log_z) * restart) ** moves)
 
 
 def _log_mean_exp(values: NDArray[np.float64]) -> float:

@@ -10,6 +10,7 @@
 #include "gpu/core/lottery/draw_address.hpp"
 #include "gpu/core/sampler/parallel_power_tempering.hpp"
 #include "gpu/core/sampler/progress.hpp"
+#include "gpu/session/model_changed.hpp"
 #include "gpu/session/session.hpp"
 
 namespace tempera::gpu {
@@ -84,6 +85,17 @@ class PartedRun final : public Listener {
   std::optional<SavedProgress> saved_;
 };
 
+/// Throws why a run has failed. Each part of a run is scored again where the next one begins.
+[[noreturn]] void tell(const std::exception_ptr& failure) {
+  try {
+    std::rethrow_exception(failure);
+  } catch (const ModelChanged&) {
+    throw BadInput(
+        "model", "gives other bits in another pass, so that runs cannot be coupled",
+        "give one whose bits are a function of the tokens alone, as with cache=\"fresh\"");
+  }
+}
+
 /// A pair under way: X up to the end of its part, and Y with it once it has begun.
 class Pair {
  public:
@@ -102,7 +114,7 @@ class Pair {
   /// True if the pair has ended. Begins its next part if it has not and nothing of it is drawn.
   bool has_ended(Session& session) {
     for (const PartedRun* run : {&ahead_, &behind_})
-      if (run->failure) std::rethrow_exception(run->failure);
+      if (run->failure) tell(run->failure);
     if (ahead_.busy || behind_.busy) return false;
     // The last states of the parts are after the same words: X_end and Y_{end-L}.
     if (end_ == 0) {

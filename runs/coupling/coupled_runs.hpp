@@ -55,7 +55,8 @@ struct CoupledPair {
 /// A run is drawn in parts of `lag` rounds, so at most that many are wasted.
 /// @param drawn_tokens receives the number of drawn tokens, if given
 /// @throw BadInput for a lag of 0, fewer rounds than the lag, no pairs, more samples or local moves
-/// than addresses, or a sampler other than parallel_power_tempering
+/// than addresses, a sampler other than parallel_power_tempering, or a model whose bits depend on
+/// more than the tokens
 std::vector<CoupledPair> run_coupled(LanguageModel& model, const CouplingSettings& settings,
                                      std::uint64_t* drawn_tokens = nullptr);
 

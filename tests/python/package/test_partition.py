@@ -174,15 +174,18 @@ def test_a_ladder_that_has_not_mixed_is_warned_of():
         partition.of_ladder(None, stuck, [1.0, 2.0])
 
 
-@pytest.mark.parametrize(("name", "horizon", "power"), [("four_state", 3, 2), ("unequal_lengths", 3, 2), ("late_payoff", 2, 3)])
-def test_the_minorization_is_above_the_exact_distance(name, horizon, power):
+@pytest.mark.parametrize(("name", "horizon", "power", "restart"), [("four_state", 3, 2, None), ("unequal_lengths", 3, 2, None), ("late_payoff", 2, 3, None),
+                                                                   ("unequal_lengths", 3, 2, "3/4,1/8,1/8")])  # fmt: skip
+def test_the_minorization_is_above_the_exact_distance(name, horizon, power, restart):
     file = TREE / f"toy_models/{name}.json"
+    law = [] if restart is None else ["--restart", restart]
+    first = None if restart is None else float(Fraction(restart.split(",")[0]))
     log_z = exact_log_z(name, horizon, power)
     for start in exact.FiniteModel.open(file).base_law(horizon):
-        found = json.loads(command("exact", file, "--horizon", horizon, "--power", power, "--kernel", "fixed", "--start", start, "--steps", 40, "--json"))
+        found = json.loads(command("exact", file, "--horizon", horizon, "--power", power, "--kernel", "fixed", "--start", start, "--steps", 40, *law, "--json"))
         assert len(found["tv"]) == 41
         for moves, distance in enumerate(found["tv"]):
-            assert float(Fraction(distance)) <= partition.minorization(log_z, horizon, moves) + 1e-12
+            assert float(Fraction(distance)) <= partition.minorization(log_z, horizon, moves, first) + 1e-12
 
 
 @pytest.mark.parametrize("horizon", [1, 3, 8])
@@ -191,6 +194,8 @@ def test_the_minorization_is_above_the_exact_distance(name, horizon, power):
 def test_the_minorization_is_that_of_its_definition(z, horizon, moves):
     expected = float((1 - z / horizon) ** moves)
     assert partition.minorization(math.log(z), horizon, moves) == pytest.approx(expected, rel=1e-12, abs=1e-15)
+    expected = float((1 - z * Fraction(2, 3)) ** moves)
+    assert partition.minorization(math.log(z), horizon, moves, first=2 / 3) == pytest.approx(expected, rel=1e-12, abs=1e-15)
 
 
 def test_what_gives_no_log_z_is_refused(tmp_path):
@@ -207,3 +212,5 @@ def test_what_gives_no_log_z_is_refused(tmp_path):
         partition.rejection_share(1, 2, 1.0)
     with pytest.raises(tempera.BadInput):
         partition.minorization(0.1, 3, 1)
+    with pytest.raises(tempera.BadInput, match="^first: 1.5 is not a probability above 0; give that of a restart at the first position"):
+        partition.minorization(-1, 3, 1, first=1.5)
