@@ -16,13 +16,15 @@ std::exception_ptr EngineLoop::run() {
       jobs.swap(jobs_);
     }
     try {
-      for (const Job& job : jobs) job(session_);
-      is_busy = session_.step();
-      is_busy = after_each_() || is_busy;
+      in_turn_([&] {
+        for (const Job& job : jobs) job(session_);
+        is_busy = session_.step();
+        is_busy = after_each_() || is_busy;
+      });
     } catch (const std::bad_alloc&) {
       if (!out_of_memory_) return std::current_exception();
       try {
-        out_of_memory_();
+        in_turn_(out_of_memory_);
       } catch (const std::bad_alloc&) {
         // Whoever was ended has given memory back; the others continue.
       }
