@@ -51,7 +51,9 @@ def server(own):
 
 
 def test_answers_are_those_of_sample(own, server):
+    turns = own._opened.turns_asked
     status, answer = drawn(server, n=3, tempera=PPT)
+    assert own._opened.turns_asked > turns + 28  # one for each pass: other threads have theirs between
     expected = own.sample(PROMPT, samples=3, seed=5, horizon=28, **PPT)
     assert status == 200
     assert [choice["text"] for choice in answer["choices"]] == [one.text for one in expected]
