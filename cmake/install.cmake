@@ -5,7 +5,7 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 set(libraries base gpu settings runs reference ptx lab sampling check)
-foreach(library IN LISTS libraries)
+foreach(library IN LISTS libraries ITEMS serve)
   set_target_properties(tempera_${library} PROPERTIES EXPORT_NAME ${library})
 endforeach()
 list(TRANSFORM libraries PREPEND tempera_)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
+#include <filesystem>
 #include <mutex>
 #include <new>
 #include <nlohmann/json.hpp>
@@ -11,9 +12,13 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/in_quotes.hpp"
 #include "base/json_document.hpp"
 #include "base/memory_reserve.hpp"
 #include "base/sha256.hpp"
+#include "gpu/llm/models/hub_model.hpp"
+#include "gpu/llm/models/model_digest.hpp"
+#include "gpu/llm/models/named_model.hpp"
 #include "gpu/session/cache_memory.hpp"
 #include "serve/batches/batch_paths.hpp"
 #include "serve/batches/batches.hpp"
@@ -51,7 +56,7 @@ class Server::Work {
         identity_{options_.model_name, arithmetic_name(model), {}, hidden_paths_of(options_)},
         session_(model, options_.session),
         loop_(
-            session_, [this] { return after_turn(); }, [this] { free_memory(); }),
+            session_, [this] { return after_turn(); }, [this] { free_memory(); }, options_.in_turn),
         runs_(options_.runs),
         log_(options_.access_log ? std::make_unique<LineLog>(*options_.access_log) : nullptr),
         http_(options_.host, options_.port, handlers(), limits_of(options_)),
@@ -87,17 +92,23 @@ class Server::Work {
   }
 
   std::uint16_t port() const { return http_.port(); }
+  std::string url() const {
+    const bool is_ipv6 = options_.host.find(':') != std::string::npos;
+    return "http://" + (is_ipv6 ? "[" + options_.host + "]" : options_.host) + ":" +
+           std::to_string(port());
+  }
   void reopen_access_log() {
     if (log_) log_->reopen();
   }
+  void stop(std::chrono::milliseconds grace) {
+    is_stopping_ = true;
+    http_.stop(grace);
+  }
 
   void run(const std::function<bool()>& is_asked_to_stop) {
-    http_.every(std::chrono::milliseconds(100), [&, stopping = false]() mutable {
+    http_.every(std::chrono::milliseconds(100), [&] {
       if (batches_ && batches_->is_waiting()) wake();
-      if (stopping || !is_asked_to_stop()) return;
-      stopping = true;
-      is_stopping_ = true;
-      http_.stop(options_.grace);
+      if (!is_stopping_ && is_asked_to_stop()) stop(options_.grace);
     });
     const MemoryReserve reserve;
     const MemoryReserve::Use books(MemoryReserve::Purpose::books);
@@ -115,13 +126,15 @@ class Server::Work {
       loop_.stop();
     });
     const std::exception_ptr failure = loop_.run();
-    // The model or the device is gone: tell those who wait, then end.
-    if (failure)
-      give_up_all(500, "the model has failed; see the server's log");
-    else
-      give_up_all(503, shutting_down);
-    is_stopping_ = true;
-    if (batches_) batches_->save(session_);
+    options_.in_turn([&] {
+      // The model or the device is gone: tell those who wait, then end.
+      if (failure)
+        give_up_all(500, "the model has failed; see the server's log");
+      else
+        give_up_all(503, shutting_down);
+      is_stopping_ = true;
+      if (batches_) batches_->save(session_);
+    });
     if (failure) http_.stop(std::chrono::seconds(2));
     connections.join();
     generations_.clear();
@@ -132,9 +145,11 @@ class Server::Work {
   static ServerOptions bounded(ServerOptions options) {
     options.session = with_cache_limit(options.session);
     options.session.clock = gpu::seconds_now;
+    if (!options.in_turn) options.in_turn = [](const auto& piece) { piece(); };
     return options;
   }
   static std::string arithmetic_name(const gpu::OpenedModel& model) {
+    if (model.foreign()) return model.foreign()->name;
     return model.arithmetic() ? std::string(gpu::name_of(*model.arithmetic())) : "given";
   }
 
@@ -228,7 +243,8 @@ class Server::Work {
         on("GET", request.path.c_str()))
       return exchange->respond(model_named(without_escapes(request.path.substr(one_model.size()))));
     if (on("GET", "/metrics")) return exchange->respond(metrics());
-    if (on("GET", "/tokenizer_info")) return exchange->respond(tokenizer_info());
+    if (on("GET", "/tokenizer_info"))
+      return on_intake(exchange, [this](const auto& /*request*/) { return tokenizer_info(); });
     if (on("POST", "/v1/completions")) return generate(exchange, BodyForm::completion);
     if (on("POST", "/v1/chat/completions")) return generate(exchange, BodyForm::chat);
     if (on("POST", "/v1/responses")) return generate(exchange, BodyForm::response);
@@ -608,7 +624,23 @@ gpu::SessionOptions with_cache_limit(gpu::SessionOptions options) {
   return options;
 }
 
+void describe_model(ServerOptions& options, const std::string& name_or_path) {
+  options.model_path = gpu::resolve_model(name_or_path);
+  options.model_digest = gpu::model_digest(options.model_path);
+  if (const auto snapshot = gpu::find_snapshot(name_or_path)) {
+    options.revision = snapshot->commit;
+    if (options.model_name.empty()) options.model_name = snapshot->name.repository;
+  }
+  if (options.model_name.empty())
+    options.model_name = std::filesystem::path(name_or_path).filename().string();
+}
+
 Server::Server(const gpu::OpenedModel& model, ServerOptions options, bool without_key) {
+  if (!asked_model(options.model_name).sampler.empty())
+    throw BadInput("--model-name", in_quotes(options.model_name) + " ends as if it named a sampler",
+                   "give another name");
+  if (options.logs_prompts && !options.access_log)
+    throw BadInput("--access-log-prompts", "there is no access log", "give --access-log FILE too");
   if (options.keys.empty() && !without_key && !is_loopback(options.host))
     throw BadInput("--host " + options.host, "others than this machine could use the model",
                    "give --api-key-file FILE, or --without-key to let everybody in");
@@ -617,6 +649,8 @@ Server::Server(const gpu::OpenedModel& model, ServerOptions options, bool withou
 Server::~Server() = default;
 
 std::uint16_t Server::port() const { return work_->port(); }
+std::string Server::url() const { return work_->url(); }
+void Server::stop(std::chrono::milliseconds grace) { work_->stop(grace); }
 void Server::reopen_access_log() { work_->reopen_access_log(); }
 void Server::run(const std::function<bool()>& is_asked_to_stop) { work_->run(is_asked_to_stop); }
 

@@ -45,7 +45,14 @@ struct ServerOptions {
   std::optional<std::string> access_log;
   bool logs_prompts = false;  ///< whether these lines have what the model has read
   std::string revision;       ///< the commit of a model of the Hugging Face Hub
+  /// Takes turns with others of the process that compute with the model, as EngineLoop does.
+  std::function<void(const std::function<void()>& piece)> in_turn;
 };
+
+/// Says name (if it has none), path, digest and revision of a model of tempera's own, by what its
+/// user calls it.
+/// @throw BadInput as gpu::resolve_model and gpu::model_digest
+void describe_model(ServerOptions& options, const std::string& name_or_path);
 
 /// The options of a server's session: where no memory for caches is given, half of what is free now
 /// is a limit as one that is given is, because one request beyond it would end the server.
@@ -62,19 +69,25 @@ gpu::SessionOptions with_cache_limit(gpu::SessionOptions options);
 class Server {
  public:
   /// Binds the address. The model must outlive the server.
-  /// @throw BadInput as HttpServer, PageRules, LineLog, StoredRuns, Batches and
-  /// ServedSamplers::check; and for an address beyond this machine without a key, unless
-  /// `without_key`
+  /// @throw BadInput as HttpServer, PageRules, LineLog, StoredRuns and Batches; for an address
+  /// beyond this machine without a key, unless `without_key`; for the name of a sampler in that of
+  /// the model, and prompts for an access log that is not there
+  /// @pre with options.in_turn: in a turn of the model's, and so its end
   Server(const gpu::OpenedModel& model, ServerOptions options, bool without_key = false);
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
   std::uint16_t port() const;
+  /// Where clients find it, such as "http://127.0.0.1:8080".
+  std::string url() const;
   /// Serves on the calling thread until `is_asked_to_stop`, which is asked ten times a second,
   /// answers true; then lets what runs end, for at most the grace.
   /// @throw what the model or the device throws, when no single request has caused it
   void run(const std::function<bool()>& is_asked_to_stop);
+  /// Ends run() as if it were asked to stop, but for this grace; a second call may shorten it. Any
+  /// thread may call, also before run().
+  void stop(std::chrono::milliseconds grace);
   /// Opens the file of the access log by its name again, if there is one. Any thread may call.
   void reopen_access_log();
 

@@ -8,8 +8,6 @@
 #include <string>
 
 #include "base/error.hpp"
-#include "base/in_quotes.hpp"
-#include "base/text_file.hpp"
 #include "cli/commands/command.hpp"
 #include "cli/commands/open_model.hpp"
 #include "cli/commands/sampler_flags.hpp"
@@ -17,9 +15,6 @@
 #include "cli/terminal/option_values.hpp"
 #include "cli/terminal/version.hpp"
 #include "gpu/device/device_system.hpp"
-#include "gpu/llm/models/hub_model.hpp"
-#include "gpu/llm/models/model_digest.hpp"
-#include "gpu/llm/models/named_model.hpp"
 #include "serve/server.hpp"
 
 namespace tempera::cli {
@@ -60,19 +55,6 @@ void raise_limit_of_open_files() {
   ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/// The most bytes of a file of keys.
-constexpr std::size_t largest_key_file = std::size_t{1} << 20;
-
-/// Says so if others than the file's owner may read a key.
-void warn_of_open_key(const std::string& file) {
-  namespace fs = std::filesystem;
-  constexpr fs::perms of_others = fs::perms::group_read | fs::perms::others_read;
-  std::error_code error;
-  if ((fs::status(file, error).permissions() & of_others) != fs::perms::none && !error)
-    std::fprintf(stderr, "%s: other users of this machine may read the key; chmod 600 keeps it\n",
-                 file.c_str());
-}
-
 std::atomic<bool> has_hung_up{false};
 
 /// From now on SIGHUP ends no server: it asks that files be opened again.
@@ -81,11 +63,6 @@ void note_hangups() {
   action.sa_handler = [](int) { has_hung_up = true; };
   action.sa_flags = SA_RESTART;
   ::sigaction(SIGHUP, &action, nullptr);
-}
-
-/// An address as a URL has it: one of IPv6 in brackets.
-std::string host_of_url(const std::string& host) {
-  return host.find(':') == std::string::npos ? host : "[" + host + "]";
 }
 
 void run_serve(ServeOptions options) {
@@ -99,21 +76,10 @@ void run_serve(ServeOptions options) {
   const gpu::OpenedModel model =
       open_model(options.model, options.arithmetic, options.rope_factors,
                  packed_weights(options.packed_weights, !options.shard.empty()));
+  std::string remark;
   if (!options.key_file.empty())
-    options.server.keys = serve::ClientKeys::read(
-        read_text_file(options.key_file, "", largest_key_file), options.key_file);
-  if (const auto snapshot = gpu::find_snapshot(options.model)) {
-    options.server.revision = snapshot->commit;
-    if (options.server.model_name.empty()) options.server.model_name = snapshot->name.repository;
-  }
-  if (options.server.model_name.empty())
-    options.server.model_name = std::filesystem::path(options.model).filename().string();
-  if (const auto asked = serve::asked_model(options.server.model_name); !asked.sampler.empty())
-    throw BadInput("--model-name",
-                   in_quotes(options.server.model_name) + " ends as if it named a sampler",
-                   "give another name");
-  options.server.model_path = gpu::resolve_model(options.model);
-  options.server.model_digest = gpu::model_digest(options.server.model_path);
+    options.server.keys = serve::ClientKeys::read_file(options.key_file, remark);
+  serve::describe_model(options.server, options.model);
   options.server.version = version_number();
   options.server.port = static_cast<std::uint16_t>(options.port);
   options.server.grace = std::chrono::seconds(options.grace);
@@ -134,17 +100,14 @@ void run_serve(ServeOptions options) {
   std::signal(SIGXFSZ, SIG_IGN);
   end_on_interrupt("");
   const NotedInterrupts noted;
-  if (options.server.logs_prompts && options.access_log.empty())
-    throw BadInput("--access-log-prompts", "there is no access log", "give --access-log FILE too");
   if (!options.access_log.empty()) {
     options.server.access_log = options.access_log;
     note_hangups();
   }
   serve::Server server(model, options.server, options.without_key);
-  std::fprintf(stderr, "tempera serves %s on http://%s:%u (a page to watch runs on: /)\n",
-               options.server.model_name.c_str(), host_of_url(options.server.host).c_str(),
-               server.port());
-  if (options.server.keys.shows_a_key()) warn_of_open_key(options.key_file);
+  std::fprintf(stderr, "tempera serves %s on %s (a page to watch runs on: /)\n",
+               options.server.model_name.c_str(), server.url().c_str());
+  if (!remark.empty()) std::fprintf(stderr, "%s\n", remark.c_str());
   // A server ends by being stopped: its exit code is then 0, which supervisors take for success.
   server.run([&] {
     if (has_hung_up.exchange(false)) server.reopen_access_log();

@@ -430,13 +430,20 @@ class Session::Work {
     try {
       run.tell_end(failure);
     } catch (const std::bad_alloc&) {
-      if (!run.request().is_cancelled)
-        run.request().listener->failed(run.request().id, run.sample(), std::current_exception());
+      tell_failure(run);
+    } catch (const ModelError&) {
+      tell_failure(run);
     } catch (...) {
       count_off(run.request());
       throw;
     }
     count_off(run.request());
+  }
+
+  /// Tells that the text of a sample could not be had.
+  static void tell_failure(const SampleRun& run) {
+    if (!run.request().is_cancelled)
+      run.request().listener->failed(run.request().id, run.sample(), std::current_exception());
   }
 
   /// One more sample of the request has ended.
@@ -453,8 +460,11 @@ class Session::Work {
       if (run->is_tokenwise()) runs.push_back(run);
     for (const auto& run : runs) {
       if (run->request().is_cancelled) continue;
+      std::exception_ptr failure;
       try {
         if (!run->tell_tokens() || run->request().is_cancelled) continue;
+      } catch (const ModelError&) {
+        failure = std::current_exception();
       } catch (...) {
         engine_.remove(run->task);
         if (const auto found = runs_.find({run->request().id, run->sample()}); found != runs_.end())
@@ -463,7 +473,7 @@ class Session::Work {
         throw;
       }
       engine_.remove(run->task);
-      end(*run, nullptr);
+      end(*run, failure);
     }
   }
 

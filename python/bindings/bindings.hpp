@@ -60,6 +60,7 @@ gpu::SamplerWish sampler_wish(const nb::dict& wishes);
 std::string describe_settings();
 
 void bind_model(nb::module_& module);
+void bind_server(nb::module_& module);
 void bind_session(nb::module_& module);
 void bind_tempering(nb::module_& module);
 void bind_run_folder(nb::module_& module);

@@ -36,11 +36,9 @@ class LentMemory {
   nb::object view_;
 };
 
-/// The text of tokens as they come: all are decoded with each, and what ends in half a character
-/// waits.
 class CalledPieces final : public gpu::TextPieces {
  public:
-  explicit CalledPieces(const CalledText& text) : text_(text) {}
+  explicit CalledPieces(const gpu::TokenText& text) : text_(text) {}
   std::string push(gpu::TokenId token) override {
     tokens_.push_back(token);
     const std::string all = text_.decode(tokens_);
@@ -65,7 +63,7 @@ class CalledPieces final : public gpu::TextPieces {
     return last_;
   }
 
-  const CalledText& text_;
+  const gpu::TokenText& text_;
   std::vector<gpu::TokenId> tokens_;
   std::string last_;
   std::size_t given_ = 0;  // bytes
@@ -156,8 +154,8 @@ std::string CalledText::decode(std::span<const gpu::TokenId> tokens) const {
   return nb::cast<std::string>(text_.get().attr("decode")(numbers));
 }
 
-std::unique_ptr<gpu::TextPieces> CalledText::pieces() const {
-  return std::make_unique<CalledPieces>(*this);
+std::unique_ptr<gpu::TextPieces> pieces_by_decoding(const gpu::TokenText& text) {
+  return std::make_unique<CalledPieces>(text);
 }
 
 }  // namespace tempera::python

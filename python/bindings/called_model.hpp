@@ -74,10 +74,12 @@ class CalledModel final : public gpu::LanguageModel {
   /// of its state, that of the state to begin from or 0, the bytes of all tokens as uint32, and how
   /// many of these at the end are new. `rows` is memory for [passes, vocabulary_size] float32, good
   /// during the call.
-  CalledModel(nb::object compute, std::size_t vocabulary_size, std::size_t bytes_per_token)
+  CalledModel(nb::object compute, std::size_t vocabulary_size, std::size_t bytes_per_token,
+              bool accepts_empty_prompt)
       : compute_(std::move(compute)),
         vocabulary_size_(vocabulary_size),
-        bytes_per_token_(bytes_per_token) {}
+        bytes_per_token_(bytes_per_token),
+        accepts_empty_prompt_(accepts_empty_prompt) {}
 
   std::size_t vocabulary_size() const override { return vocabulary_size_; }
   std::unique_ptr<gpu::Cache> empty_cache() const override;
@@ -85,13 +87,19 @@ class CalledModel final : public gpu::LanguageModel {
   /// @throw nb::python_error what the object raises; no cache has changed then
   void next_logits(std::span<const gpu::Pass> passes, gpu::DeviceMemory<float>& rows) override;
   HeldObject& object() { return compute_; }
+  bool accepts_empty_prompt() const { return accepts_empty_prompt_; }
 
  private:
   HeldObject compute_;
   std::size_t vocabulary_size_;
   std::size_t bytes_per_token_;
+  bool accepts_empty_prompt_;
   std::shared_ptr<KeptState::Ended> ended_ = std::make_shared<KeptState::Ended>();
 };
+
+/// The text of tokens as they come: all are decoded with each, and what ends in half a character
+/// waits.
+std::unique_ptr<gpu::TextPieces> pieces_by_decoding(const gpu::TokenText& text);
 
 /// The text of a model of Python's, by its methods encode(text), encode_chat(pairs, json) and
 /// decode(tokens).
@@ -103,7 +111,7 @@ class CalledText final : public gpu::TokenText {
                                         const gpu::ChatArguments& arguments,
                                         const std::string& where) const override;
   std::string decode(std::span<const gpu::TokenId> tokens) const override;
-  std::unique_ptr<gpu::TextPieces> pieces() const override;
+  std::unique_ptr<gpu::TextPieces> pieces() const override { return pieces_by_decoding(*this); }
   HeldObject& object() const { return text_; }
 
  private:

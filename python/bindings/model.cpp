@@ -55,7 +55,8 @@ SharedModel called(nb::object compute, nb::object text, std::size_t vocabulary_s
                    bool accepts_empty_prompt, std::size_t bytes_per_token,
                    const std::string& arithmetic, const std::optional<std::string>& digest) {
   gpu::OpenedModel::Parts parts;
-  parts.model = std::make_unique<CalledModel>(std::move(compute), vocabulary_size, bytes_per_token);
+  parts.model = std::make_unique<CalledModel>(std::move(compute), vocabulary_size, bytes_per_token,
+                                              accepts_empty_prompt);
   parts.text = std::make_unique<CalledText>(std::move(text));
   parts.terminal = std::move(terminal);
   parts.positions = positions;

@@ -57,6 +57,7 @@ NB_MODULE(TEMPERA_MODULE, module) {
   module.doc() = "The compiled half of tempera; use the package tempera.";
   tempera::python::raise_errors_of_tempera();
   tempera::python::bind_model(module);
+  tempera::python::bind_server(module);
   tempera::python::bind_session(module);
   tempera::python::bind_tempering(module);
   tempera::python::bind_run_folder(module);

@@ -23,18 +23,19 @@ if TYPE_CHECKING:
     from tempera.model import Acceptance, Answer, Model, RungRecord, Scores
     from tempera.native import set_threads
     from tempera.run_folder import RunFolder
+    from tempera.server import Server
     from tempera.session import Session
 
 __all__ = [
     "Acceptance", "Answer", "BadInput", "Bug", "DeviceError", "Error", "Model", "ModelError", "RunFolder", "RungRecord",
-    "Scores", "Session", "check", "coupling", "diagnostics", "exact", "law", "partition", "set_threads", "tempering",
+    "Scores", "Server", "Session", "check", "coupling", "diagnostics", "exact", "law", "partition", "set_threads", "tempering",
 ]  # fmt: skip
 
 # What is opened when it is first asked for, and where it is: tempera.eval can grade without the compiled halves, and
 # who samples does without the one that links GMP.
 _PLACES = {
     "Acceptance": "model", "Answer": "model", "Model": "model", "RungRecord": "model", "Scores": "model",
-    "RunFolder": "run_folder", "Session": "session", "set_threads": "native",
+    "RunFolder": "run_folder", "Server": "server", "Session": "session", "set_threads": "native",
 }  # fmt: skip
 _MODULES = ("check", "coupling", "diagnostics", "exact", "law", "partition", "tempering")
 

@@ -108,6 +108,22 @@ class News:
     @property
     def records(self) -> list[FinalRecord]: ...
 
+class RawServer:
+    def __init__(
+        self,
+        model: OpenedModel,
+        name: str,
+        version: str,
+        options: Mapping[str, Any],
+        wishes: Mapping[str, Any],
+        say: Callable[[str], Any],
+    ) -> None: ...
+    @property
+    def url(self) -> str: ...
+    def run(self) -> None: ...
+    def stop(self, grace: int) -> None: ...
+    def reopen_access_log(self) -> None: ...
+
 class CollectingSession:
     def __init__(
         self, model: OpenedModel, batch: int = ..., under_way: int = ..., cache_memory: int = 0

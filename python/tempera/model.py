@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from tempera._tempera import News, OpenedModel
     from tempera.called import Rows
+    from tempera.server import ServeWishes
 
 
 @dataclass(frozen=True)
@@ -325,6 +326,12 @@ class Model:
         """iterate() for asyncio. Cancelling the task ends the work after the pass that is under way."""
         async for answer in _Sampling(self, prompts, dict(wishes)).run_async():
             yield answer
+
+    def serve(self, **wishes: Unpack[ServeWishes]) -> None:
+        """Serves the model as `tempera serve` does, until Ctrl-C: tempera.Server(model, …).run(), with its arguments."""
+        from tempera.server import Server
+
+        Server(self, **wishes).run()
 
 
 def require_model(model: Any) -> None:

@@ -412,7 +412,12 @@ class _TokenizerText(CalledText):
         def chat(messages: list[dict[str, str]], **arguments: Any) -> Any:
             if "strftime_now" in arguments:
                 arguments["strftime_now"] = _clock(arguments["strftime_now"])
-            found = tokenizer.apply_chat_template(messages, add_generation_prompt=True, tokenize=True, return_dict=False, **arguments)
+            from jinja2 import TemplateError  # type: ignore[import-not-found, unused-ignore]  # apply_chat_template needs it too
+
+            try:
+                found = tokenizer.apply_chat_template(messages, add_generation_prompt=True, tokenize=True, return_dict=False, **arguments)
+            except TemplateError as error:
+                raise BadInput("messages", f"the model's chat template refuses them ({error})", "give what the template takes") from None
             return found[0] if found and isinstance(found[0], list) else found
 
         def decode(tokens: list[int]) -> Any:

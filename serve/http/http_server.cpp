@@ -638,14 +638,14 @@ void HttpServer::run() {
 void HttpServer::stop(std::chrono::milliseconds grace) {
   // What waits in the parts' own queue must not hold the parts: neither would ever be destroyed.
   asio::post(parts_->shared->io, [parts = parts_.get(), grace] {
-    if (parts->shared->is_stopping) return;
-    parts->shared->is_stopping = true;
-    Error error;
-    parts->acceptor.close(error);
     parts->grace.expires_after(grace);
     parts->grace.async_wait([parts](Error error_of_wait) {
       if (!error_of_wait) parts->give_up();
     });
+    if (parts->shared->is_stopping) return;
+    parts->shared->is_stopping = true;
+    Error error;
+    parts->acceptor.close(error);
     parts->stop_when_idle();
   });
 }

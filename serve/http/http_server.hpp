@@ -31,7 +31,7 @@ class HttpServer {
   void run();
   /// Stops listening and returns from run() when the answers that are under way have been sent.
   /// What is not answered after `grace` is answered by 503, or its stream by a last part, and has
-  /// two seconds to be sent. May be called from any thread.
+  /// two seconds to be sent. A second call sets the grace anew. May be called from any thread.
   void stop(std::chrono::milliseconds grace);
   /// Runs `job` on the server's thread. May be called from any thread.
   void post(std::function<void()> job);

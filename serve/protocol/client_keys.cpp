@@ -3,19 +3,23 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <filesystem>
 #include <map>
+#include <system_error>
 #include <utility>
 
 #include "base/error.hpp"
 #include "base/in_quotes.hpp"
 #include "base/nearest_name.hpp"
 #include "base/sha256.hpp"
+#include "base/text_file.hpp"
 #include "serve/http/http_limits.hpp"
 #include "serve/protocol/api_key.hpp"
 
 namespace tempera::serve {
 namespace {
 
+constexpr std::size_t largest_key_file = std::size_t{1} << 20;  // bytes
 constexpr std::size_t most_keys = 1024;  // each request is compared with all of them
 constexpr std::size_t longest_name = 64;
 /// A header of this server has room for it, and for a KiB of the request's other fields.
@@ -154,6 +158,18 @@ ClientKeys ClientKeys::read(std::string_view text, const std::string& file) {
                      "give each client a key of its own");
     keys.keys_.push_back(std::move(key));
   }
+  return keys;
+}
+
+ClientKeys ClientKeys::read_file(const std::string& file, std::string& remark) {
+  namespace fs = std::filesystem;
+  ClientKeys keys = read(read_text_file(file, "", largest_key_file), file);
+  constexpr fs::perms of_others = fs::perms::group_read | fs::perms::others_read;
+  std::error_code error;
+  const bool is_open = (fs::status(file, error).permissions() & of_others) != fs::perms::none;
+  remark = is_open && !error && keys.shows_a_key()
+               ? file + ": other users of this machine may read the key; chmod 600 keeps it"
+               : "";
   return keys;
 }
 

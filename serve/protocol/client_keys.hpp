@@ -35,12 +35,15 @@ class ClientKeys {
   /// left out.
   /// @throw BadInput naming `file` and the line
   static ClientKeys read(std::string_view text, const std::string& file);
+  /// The same of a file. `remark` becomes a line for people if others than its owner may read a key
+  /// of it, and empty if they may not.
+  static ClientKeys read_file(const std::string& file, std::string& remark);
 
   bool empty() const { return keys_.empty(); }
-  std::size_t size() const { return keys_.size(); }
-  const NamedKey& operator[](std::size_t client) const { return keys_[client]; }
   /// True if the file has a key as it is, so that its owner alone should read it.
   bool shows_a_key() const { return shows_a_key_; }
+  std::size_t size() const { return keys_.size(); }
+  const NamedKey& operator[](std::size_t client) const { return keys_[client]; }
   /// The client whose key an Authorization header gives as a bearer token. How long it takes
   /// depends on the header alone, and not on how much of a key is right or whose it is.
   std::optional<std::size_t> find(std::string_view authorization) const;

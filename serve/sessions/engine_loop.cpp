@@ -16,15 +16,17 @@ std::exception_ptr EngineLoop::run() {
       waiting = jobs_.size();
     }
     try {
-      // One that throws is done, and those behind it have their turn after this one.
-      for (; waiting > 0; --waiting)
-        if (const Job job = next_job()) job(session_);
-      is_busy = session_.step();
-      is_busy = after_each_() || is_busy;
+      in_turn_([&] {
+        // One that throws is done, and those behind it have their turn after this one.
+        for (; waiting > 0; --waiting)
+          if (const Job job = next_job()) job(session_);
+        is_busy = session_.step();
+        is_busy = after_each_() || is_busy;
+      });
     } catch (const std::bad_alloc&) {
       if (!out_of_memory_) return std::current_exception();
       try {
-        out_of_memory_();
+        in_turn_(out_of_memory_);
       } catch (const std::bad_alloc&) {
         // Whoever was ended has given memory back; the others continue.
       }

@@ -16,16 +16,20 @@ namespace tempera::serve {
 class EngineLoop {
  public:
   using Job = std::function<void(gpu::Session&)>;
+  /// Runs a piece of work in a turn of the model's; what the piece throws comes out of it.
+  using InTurn = std::function<void(const std::function<void()>& piece)>;
 
   /// @param after_each called on the loop's thread after the jobs and the pass of every turn; true
   /// asks for another turn
   /// @param out_of_memory called there if memory has run out where no request could be ended for
   /// it: it has to end some. Without it the loop ends.
+  /// @param in_turn where others compute with the model too, between two turns of the loop
   EngineLoop(gpu::Session& session, std::function<bool()> after_each,
-             std::function<void()> out_of_memory = {})
+             std::function<void()> out_of_memory = {}, InTurn in_turn = {})
       : session_(session),
         after_each_(std::move(after_each)),
-        out_of_memory_(std::move(out_of_memory)) {}
+        out_of_memory_(std::move(out_of_memory)),
+        in_turn_(in_turn ? std::move(in_turn) : [](const auto& piece) { piece(); }) {}
 
   /// Runs on the calling thread until stop(). Returns what ended it, if that was an error of the
   /// model or the device that no single request caused.
@@ -42,6 +46,7 @@ class EngineLoop {
   gpu::Session& session_;
   const std::function<bool()> after_each_;
   const std::function<void()> out_of_memory_;
+  const InTurn in_turn_;
   std::mutex mutex_;
   std::condition_variable news_;
   std::deque<Job> jobs_;

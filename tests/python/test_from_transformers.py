@@ -243,6 +243,33 @@ def test_a_tokenizer_writes_texts_and_conversations(models):
     assert [one.tokens for one in model.sample(messages, thinking=True, **wishes)] == [one.tokens for one in model.sample([1, 1, 7], **wishes)]
 
 
+def test_it_is_served_with_texts_conversations_and_streams(models):
+    openai = pytest.importorskip("openai")
+    model = tempera.Model.from_transformers(models["Llama"], Tokenizer(), cache="fresh", name="random")
+    ppt = {"powers": PPT["powers"], "block": 4, "rounds": 3}
+    with tempera.Server(model, port=0) as server:
+        client = openai.OpenAI(base_url=server.url + "/v1", api_key="none", max_retries=0)
+        shared = {"model": "random", "max_tokens": PPT["horizon"], "seed": 3}
+        answer = client.completions.create(prompt="ab", n=2, extra_body={"tempera": ppt}, **shared)
+        assert [choice.text for choice in answer.choices] == [one.text for one in model.sample("ab", samples=2, seed=3, **PPT)]
+        assert answer.tempera["arithmetic"] == model.arithmetic and model.arithmetic.startswith("torch ")
+        messages = [{"role": "user", "content": "x"}]
+        stream = client.chat.completions.create(messages=messages, stream=True, **shared)
+        drawn = "".join(part.choices[0].delta.content or "" for part in stream if part.choices)
+        assert drawn == model.sample(messages, sampler="standard", seed=3, horizon=PPT["horizon"])[0].text
+
+
+def test_a_conversation_that_the_template_refuses_is_bad_input(models):
+    class Strict(Tokenizer):
+        def apply_chat_template(self, messages, **more):
+            raise jinja2.TemplateError("only users speak")
+
+    jinja2 = pytest.importorskip("jinja2")
+    model = tempera.Model.from_transformers(models["Llama"], Strict())
+    with pytest.raises(tempera.BadInput, match="^messages: the model's chat template refuses them .only users speak.; "):
+        model.sample([{"role": "system", "content": "x"}], **PPT)
+
+
 def test_the_date_of_a_conversation_is_a_date(models):
     model = tempera.Model.from_transformers(models["Llama"], Tokenizer())
     messages = [{"role": "user", "content": "x"}]
