@@ -56,6 +56,18 @@ def test_the_site_is_built_without_a_warning() -> None:
     assert (html / "searchindex.js").stat().st_size > 100_000
 
 
+def test_a_python_without_sphinx_goes_on_in_the_one_that_has_it(copy: pathlib.Path) -> None:
+    alone = [sys.executable, "-S", copy / "docs/build", "--tempera", TEMPERA]
+    done = subprocess.run(alone, capture_output=True, text=True)
+    assert done.returncode == 1 and done.stderr.count("\n") == 1 and "./test installs it" in done.stderr
+    python = copy / "build/venv/bin/python"
+    python.parent.mkdir(parents=True)
+    python.write_text("#!/bin/sh\necho again $2 $3\n")
+    python.chmod(0o755)
+    done = subprocess.run(alone, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, f"again --tempera {TEMPERA}\n"), done.stderr
+
+
 @pytest.mark.parametrize(
     "page, text, said",
     [
