@@ -56,6 +56,18 @@ def test_the_site_is_built_without_a_warning() -> None:
     assert (html / "searchindex.js").stat().st_size > 100_000
 
 
+def test_a_python_without_sphinx_goes_on_in_the_one_that_has_it(copy: pathlib.Path) -> None:
+    alone = [sys.executable, "-S", copy / "docs/build", "--tempera", TEMPERA]
+    done = subprocess.run(alone, capture_output=True, text=True)
+    assert done.returncode == 1 and done.stderr.count("\n") == 1 and "./test installs it" in done.stderr
+    python = copy / "build/venv/bin/python"
+    python.parent.mkdir(parents=True)
+    python.write_text("#!/bin/sh\necho again $2 $3\n")
+    python.chmod(0o755)
+    done = subprocess.run(alone, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, f"again --tempera {TEMPERA}\n"), done.stderr
+
+
 @pytest.mark.parametrize(
     "page, text, said",
     [
@@ -94,6 +106,7 @@ def test_the_snippets_of_all_pages_print_what_the_pages_show() -> None:
         ("```console\none\n```", "is not a command"),
         ("```console\n$ readlink proofs\n/home/me/tempera/proofs\n```", "the folder of this tree"),
         ("```pycon\n>>> 1 + 1\n3\n```", "Expected"),
+        ("<!-- runs: 0 -->\n```\nfalse\ntrue\n```", "ended with 1 and not 0"),
         ("```\ntempera sample --rouns 3\n```", "no option --rouns"),
         ("    tempera samples x\n```\ntempera samples x\n```", "no command 'tempera samples'"),
         ("```\ntempera sample x \\\n  --rouns 3\n```", "no option --rouns"),
@@ -113,6 +126,7 @@ def test_a_planted_snippet_is_noticed(copy: pathlib.Path, block: str, said: str)
         "<!-- varies: \\d+ -->\n```console\n$ echo 1 of 2\n3 of 4\n```",
         "<!-- file: name.txt -->\n```\ntext\n```\n\n```console\n$ cat name.txt\ntext\n```",
         "<!-- needs: no_such_package -->\n```console\n$ false\n```",
+        "<!-- runs: 3 -->\n```\necho what is not shown\nexit 3\n```",
         "```console\n$ echo one \\\n  two\none two\n$ tempera --round 2>/dev/null  # exit code 2\n```",
         "```pycon\n>>> import tempera\n>>> tempera.exact.FiniteModel.open('toy_models/four_state.json').power_law(horizon=2, power=2)\nLaw({'a a': 1/6, ...})\n```",
         "```\ntempera sample PROMPT --rounds 3 | other --rouns\n```",
