@@ -4,6 +4,8 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
+#include "gpu/llm/transformer/architectures/qwen3.hpp"
+#include "gpu/llm/transformer/transformer.hpp"
 #include "tests/bad_input.hpp"
 #include "tests/catch.hpp"
 #include "tests/gpu/llm/transformer/architectures/model_files.hpp"
@@ -95,6 +97,90 @@ TEST_CASE("every part of a quantised map has a say in its values", "[weights][qu
       CHECK((dequantised(folder, config_of(name)).bytes != expected.bytes));
     }
   }
+}
+
+namespace {
+
+/// A Qwen3 some of whose maps have the fixtures' shape: those of attention and of the feed-forward
+/// that read `inputs` hidden values if that is what the shape reads, and otherwise those that
+/// write them.
+nlohmann::json configuration_of(std::uint64_t hidden) {
+  auto document = nlohmann::json::parse(read_bytes(qwen3_fixtures / "untied_float32/config.json"));
+  const bool reads_hidden = hidden == shape[1];
+  document["hidden_size"] = hidden;
+  document["intermediate_size"] = reads_hidden ? shape[0] : shape[1];
+  document["num_attention_heads"] = reads_hidden ? 3U : 6U;
+  document["num_key_value_heads"] = 3U;
+  return document;
+}
+
+std::vector<float> logits_of(const fs::path& folder, Arithmetic arithmetic) {
+  const std::vector<TokenId> text{3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9};
+  const auto model = Transformer::load(folder, default_kernels(arithmetic));
+  DeviceMemory<float> memory;
+  model->logits_at_every_position(text, memory);
+  return memory.download(0, text.size() * model->vocabulary_size());
+}
+
+}  // namespace
+
+TEST_CASE("a model some of whose maps are quantised has the logits of their values",
+          "[weights][quantised]") {
+  std::size_t maps = 0;
+  std::vector<float> earlier;  // another map's, or in another arithmetic
+  for (const auto& entry : fs::directory_iterator(fixtures)) {
+    if (!entry.is_directory()) continue;
+    const std::string name = entry.path().filename();
+    for (const std::uint64_t hidden : shape) {
+      INFO(name << ", hidden size " << hidden);
+      auto document = configuration_of(hidden);
+      const auto plain =
+          tensors_of<Qwen3>(Qwen3::configuration(JsonObject(document, "config.json")));
+      const auto config = config_of(name);
+      document["dtype"] = config["dtype"];
+      // The logits of a folder in which the fixture's map, as `file` has it, is every map of its
+      // shape.
+      const auto logits = [&](const std::string& file, Arithmetic arithmetic) {
+        nlohmann::json header;
+        std::string data;
+        const auto add = [&](const std::string& tensor, const std::string& dtype,
+                             const auto& extents, std::string_view bytes) {
+          header[tensor] = {{"dtype", dtype},
+                            {"shape", extents},
+                            {"data_offsets", {data.size(), data.size() + bytes.size()}}};
+          data += bytes;
+        };
+        const std::string of_map = read_bytes(entry.path() / file);
+        const auto parts = read_safetensors(std::as_bytes(std::span(of_map)), name);
+        for (const auto& [tensor, made] : plain) {
+          if (made.shape != shape || !tensor.ends_with("_proj.weight")) {
+            add(tensor, "F32", made.shape, bytes_of_values(made.values));
+            continue;
+          }
+          ++maps;
+          const std::string map = tensor.substr(0, tensor.rfind('.'));
+          for (const auto& [part, stored] : parts)
+            add(map + part.substr(1), stored.dtype, stored.shape,
+                {reinterpret_cast<const char*>(stored.bytes.data()), stored.bytes.size()});
+        }
+        const ModelFolder folder("untied_float32");
+        folder.write("config.json", document.dump());
+        folder.write("generation_config.json", "{}");
+        folder.write("model.safetensors", safetensors_bytes(header.dump(), data));
+        return logits_of(folder.path(), arithmetic);
+      };
+      for (const auto arithmetic : {Arithmetic::float32, Arithmetic::integer}) {
+        document.erase("quantization_config");
+        const auto of_values = logits("values.safetensors", arithmetic);
+        document["quantization_config"] = config["quantization_config"];
+        CHECK((logits("model.safetensors", arithmetic) == of_values));
+        CHECK_FALSE((of_values == earlier));
+        earlier = of_values;
+      }
+    }
+  }
+  // In three layers: the two maps that write hidden values, and the five that read them.
+  CHECK(maps == 11 * 2 * 2 * 3 * (2 + 5));
 }
 
 TEST_CASE("what a configuration of quantisation asks for is computed or refused by name",
