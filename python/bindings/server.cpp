@@ -10,7 +10,7 @@
 namespace tempera::python {
 namespace {
 
-/// A server of a model, over which the program goes on computing.
+/// A server of a model, while the program itself computes with the model.
 class HeldServer {
  public:
   HeldServer(SharedModel model, serve::ServerOptions options, bool without_key)
