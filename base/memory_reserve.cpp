@@ -1,6 +1,9 @@
 #include "base/memory_reserve.hpp"
 
+#include <sys/mman.h>
+
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -13,8 +16,10 @@ namespace {
 constexpr std::size_t unit = 256;
 constexpr std::size_t units = MemoryReserve::bytes / unit;
 
-alignas(std::max_align_t) constinit std::array<std::byte, MemoryReserve::bytes> memory{};
-/// The length of the piece that begins at a unit; 0 where none begins. `mutex` guards both.
+/// Null until the system has given it. A program that serves nobody has none of it: it may have
+/// less address space than that.
+constinit std::atomic<std::byte*> memory = nullptr;
+/// The length of the piece that begins at a unit; 0 where none begins. `mutex` guards these.
 constinit std::array<std::uint32_t, units> lengths{};
 constinit std::size_t units_taken = 0;
 constinit std::mutex mutex;
@@ -57,7 +62,13 @@ std::size_t first_free(std::size_t needed) {
 
 }  // namespace
 
-MemoryReserve::MemoryReserve() : before_(std::set_new_handler(nullptr)) {}
+MemoryReserve::MemoryReserve() : before_(std::set_new_handler(nullptr)) {
+  const std::scoped_lock lock(mutex);
+  if (memory != nullptr) return;
+  void* const taken =
+      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (taken != MAP_FAILED) memory = static_cast<std::byte*>(taken);
+}
 MemoryReserve::~MemoryReserve() { std::set_new_handler(before_); }
 
 MemoryReserve::Use::Use(Purpose now) : before_(std::exchange(purpose, now)) {}
@@ -68,18 +79,18 @@ void* MemoryReserve::take(std::size_t size) noexcept {
   if (size > may.units_of_a_piece * unit) return nullptr;
   const std::size_t needed = size == 0 ? 1 : (size + unit - 1) / unit;
   const std::scoped_lock lock(mutex);
-  if (units_taken + needed > may.units_in_all) return nullptr;
+  if (memory == nullptr || units_taken + needed > may.units_in_all) return nullptr;
   const std::size_t first = first_free(needed);
   if (first == units) return nullptr;
   lengths[first] = static_cast<std::uint32_t>(needed);
   units_taken += needed;
-  return memory.data() + first * unit;
+  return memory + first * unit;
 }
 
 bool MemoryReserve::give_back(void* piece) noexcept {
   const auto* const at = static_cast<const std::byte*>(piece);
-  const std::byte* const begin = memory.data();
-  if (std::less{}(at, begin) || !std::less{}(at, begin + bytes)) return false;
+  const std::byte* const begin = memory;
+  if (begin == nullptr || std::less{}(at, begin) || !std::less{}(at, begin + bytes)) return false;
   const std::scoped_lock lock(mutex);
   units_taken -= std::exchange(lengths[static_cast<std::size_t>(at - begin) / unit], 0);
   return true;

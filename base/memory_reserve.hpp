@@ -11,8 +11,9 @@ namespace tempera {
 /// that continues. The program's own `operator new` (cli/reserved_new.cpp) asks take() where the
 /// allocator has failed, and its `operator delete` asks give_back() first.
 ///
-/// While an object of this class lives, a `new` that fails throws std::bad_alloc, whatever handler
-/// the program has: one at a time.
+/// The first object of this class takes the reserve from the system, if that has as much, for the
+/// rest of the process: pieces may be about when it ends. While an object lives, a `new` that fails
+/// throws std::bad_alloc, whatever handler the program has: one at a time.
 class MemoryReserve {
  public:
   static constexpr std::size_t bytes = std::size_t{16} << 20;

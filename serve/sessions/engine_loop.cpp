@@ -17,7 +17,7 @@ std::exception_ptr EngineLoop::run() {
     }
     try {
       in_turn_([&] {
-        // One that throws is done, and those behind it have their turn after this one.
+        // One that throws is done, and those after it have their turn next.
         for (; waiting > 0; --waiting)
           if (const Job job = next_job()) job(session_);
         is_busy = session_.step();

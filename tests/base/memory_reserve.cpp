@@ -26,6 +26,7 @@ std::size_t pieces_of(std::size_t size) {
 }  // namespace
 
 TEST_CASE("the reserve gives each purpose its part, and an answer all", "[base]") {
+  const MemoryReserve reserve;
   CHECK(pieces_of(1) == 0);
   {
     const MemoryReserve::Use use(Purpose::connections);
@@ -50,6 +51,7 @@ TEST_CASE("the reserve gives each purpose its part, and an answer all", "[base]"
 }
 
 TEST_CASE("the reserve gives again what was given back, and knows what is its own", "[base]") {
+  const MemoryReserve reserve;
   const MemoryReserve::Use use(Purpose::answers);
   void* const first = MemoryReserve::take(512);
   void* const second = MemoryReserve::take(512);

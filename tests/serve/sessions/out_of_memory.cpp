@@ -178,6 +178,9 @@ class WithReserve {
     failing_new::give_back_to_reserve = MemoryReserve::give_back;
   }
   ~WithReserve() { failing_new::take_from_reserve = nullptr; }  // pieces may be about
+
+ private:
+  MemoryReserve reserve_;
 };
 
 }  // namespace
