@@ -35,8 +35,8 @@ StoneErrors stepping_stone_errors(std::span<const std::vector<double>> log_means
   std::vector<double> after(answers);
   constexpr double none = -std::numeric_limits<double>::infinity();
   for (std::size_t k = 0; k < log_means.front().size(); ++k) {
-    // Sums from both ends, since one answer may hold nearly all of the whole sum. What all
-    // estimates have in common, log(n − 1), is left out.
+    // Sums from both ends, since one answer may hold nearly all of the whole sum. The term that all
+    // estimates share, log(n − 1), is left out.
     double sum = none;
     for (std::size_t i = answers; i-- > 0;) {
       after[i] = sum;
