@@ -77,8 +77,8 @@ void Job::restore_checkpoint() {
   const std::string file = (folder_->path() / "checkpoint").string();
   const JsonObject state(*folder_->checkpoint(), file);
   try {
-    state.only(
-        {"front", "total", "at_horizon", "prompt", "prompt_at_horizon", "prompts", "under_way"});
+    state.only({"front", "total", "at_horizon", "prompt", "prompt_at_horizon",
+                "prompt_log_z_ratios", "prompts", "under_way"});
     next_ = report_.restore(state);
     restore_parts();
     restore_prompt_reports(state);

@@ -28,7 +28,7 @@ struct Expectation {
 };
 
 /// How long a pilot draws by default: seconds.
-inline constexpr double pilot_seconds = 10.0;
+inline constexpr double pilot_seconds = 20.0;
 
 /// The cost of a run as its pilot tells it. The pilot draws some of the run's own answers, with the
 /// run's own words, over all its prompts and with as many under way as the run has.

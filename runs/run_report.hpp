@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/json_document.hpp"
 #include "gpu/core/statistics/tempering_statistics.hpp"
@@ -53,6 +54,9 @@ class RunReport {
     return plans_.of(prompts_[run_index / settings_.samples]);
   }
   std::optional<std::string> end_prompt(std::size_t prompt);
+  /// Standard errors of the log Z ratios, or log Z itself from exact rejection: of the answers to
+  /// the prompt whose turn it is, since Z is a prompt's own.
+  void add_log_z(nlohmann::ordered_json& report, const TemperingStatistics& statistics) const;
   void complete(nlohmann::ordered_json& report, const TemperingStatistics& statistics,
                 std::uint64_t sweeps, std::size_t answers, std::size_t at_horizon) const;
 
@@ -67,6 +71,7 @@ class RunReport {
   std::size_t at_horizon_ = 0;  ///< of them, those without a terminal token
   TemperingStatistics prompt_;  ///< of those of the prompt whose turn it is
   std::size_t prompt_at_horizon_ = 0;
+  std::vector<std::vector<double>> prompt_log_z_ratios_;  ///< of its answers so far, by edge
   nlohmann::ordered_json prompt_reports_ = nlohmann::ordered_json::array();
 };
 

@@ -178,10 +178,11 @@ void add_certify_run(CLI::App& app) {
   add_whole_number(*command, "--lag", options->certificate.lag, {1, gpu::addressable_turns - 1},
                    "How many rounds one run of a pair is ahead (default: the rounds of the last "
                    "stage)");
-  add_whole_number(*command, "--most-rounds", options->certificate.most_rounds,
-                   {1, gpu::addressable_turns - 1},
-                   "End a pair that has not met after this many rounds; there is no bound then "
-                   "(default: a hundred times lag and rounds together)");
+  add_whole_number(
+      *command, "--most-rounds", options->certificate.most_rounds, {1, gpu::addressable_turns - 1},
+      "End a pair that has not met after this many rounds; there is no bound then, and the exit "
+      "code is 0 unless --until-tv is given "
+      "(default: a hundred times lag and rounds together)");
   add_parsed(
       *command, "--answer", "TEXT",
       "Estimate the probability of an answer under the target too, without bias: of one that "

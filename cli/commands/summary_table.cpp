@@ -221,6 +221,22 @@ std::string prompts_table(const nlohmann::ordered_json& prompts) {
   return table;
 }
 
+/// Z_α of exact rejection, and what it proves of one chain at the same power.
+std::string log_z_lines(const nlohmann::ordered_json& log_z) {
+  char line[400];
+  const auto& chain = log_z.at("one_chain");
+  std::snprintf(line, sizeof line,
+                "log Z: %.4g, from %.4g to %.4g at a confidence of %g %%, Z being the share of "
+                "proposals kept\n"
+                "one chain at this power: TV at most (1 - Z/%.0f)^N after N local moves from any "
+                "start, as proved;\n"
+                "%g after %.17g of them, at the same confidence\n",
+                number_at(log_z, "estimate"), number_at(log_z, "low"), number_at(log_z, "high"),
+                100.0 * number_at(log_z, "confidence"), number_at(chain, "horizon"),
+                number_at(chain, "tv_at_most"), number_at(chain, "moves"));
+  return line;
+}
+
 }  // namespace
 
 std::string speed_lines(const nlohmann::ordered_json& speed) {
@@ -272,9 +288,14 @@ std::string summary_table(const nlohmann::ordered_json& summary) {
       const auto& edge = edges.at(k - 1);
       swaps = edge.at("attempts") == 0 ? "none" : share(edge.at("acceptance"));
       if (edge.contains("log_z_ratio")) {
-        char number[32];
+        char number[48];
         std::snprintf(number, sizeof number, "%.4g", edge.at("log_z_ratio").get<double>());
         log_z = number;
+        if (edge.contains("log_z_ratio_error")) {
+          std::snprintf(number, sizeof number, ", error %.2g",
+                        number_at(edge, "log_z_ratio_error"));
+          log_z += number;
+        }
       }
     }
     const std::string accepted = rung.at("proposed") == 0 ? "none" : share(rung.at("acceptance"));
@@ -290,6 +311,9 @@ std::string summary_table(const nlohmann::ordered_json& summary) {
         "log Z ratio: log(Z_k/Z_j) of a rung k and the one below it, j, Z being the sum of "
         "p0^power\n"
         "over all answers; estimated from the records of both\n";
+  if (!edges.empty() && edges.front().contains("log_z_ratio_error"))
+    table += "error: the standard error, by the jackknife over the answers\n";
+  if (summary.contains("log_z")) table += log_z_lines(summary.at("log_z"));
   table += proposals_table(rungs) + records_table(rungs) + series(summary);
   return summary.contains("prompts") ? table + prompts_table(summary.at("prompts")) : table;
 }

@@ -1,9 +1,14 @@
 #include <nanobind/stl/function.h>
+#include <nanobind/stl/tuple.h>
 
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <tuple>
+#include <utility>
 
+#include "gpu/core/statistics/kept_share.hpp"
+#include "gpu/core/statistics/stepping_stones.hpp"
 #include "python/bindings/bindings.hpp"
 #include "runs/coupling/certificate.hpp"
 #include "runs/ladders/resolve_ladder.hpp"
@@ -117,6 +122,20 @@ void bind_tempering(nb::module_& module) {
              nb::arg("most_rounds").none(), nb::arg("until_tv").none(),
              nb::arg("confidence").none(), nb::arg("token_limit").none(), nb::arg("ending").none(),
              nb::arg("is_answer").none(), nb::arg("cache_memory"), nb::arg("done"));
+  module.def(
+      "stepping_stone_errors",
+      [](const std::vector<std::vector<double>>& log_means) {
+        gpu::StoneErrors errors = gpu::stepping_stone_errors(log_means);
+        return std::pair(std::move(errors.of_ratios), std::move(errors.of_sums));
+      },
+      nb::arg("log_means"));
+  module.def(
+      "kept_share",
+      [](std::uint64_t kept, std::uint64_t proposals, double confidence) {
+        const gpu::KeptShare share = gpu::kept_share(kept, proposals, confidence);
+        return std::tuple(share.estimate, share.low, share.high);
+      },
+      nb::arg("kept"), nb::arg("proposals"), nb::arg("confidence"));
   module.def("geometric_ladder", &gpu::geometric_ladder, nb::arg("first"), nb::arg("last"),
              nb::arg("replicas"));
 }

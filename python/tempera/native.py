@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import os
 import re
-import sys
 import warnings
 from typing import Any
 
@@ -43,10 +42,15 @@ def compiled_half(name: str) -> Any:
         ) from None
 
 
+#: The extensions that know the template engine and what os.fork calls.
+_ready: dict[str, Any] = {}
+
+
 def _module(name: str) -> Any:
     whole_name = f"tempera.{name}"
-    if whole_name in sys.modules:
-        return sys.modules[whole_name]
+    # Not sys.modules: compiled_half, which tells the version, loads the module and no more.
+    if name in _ready:
+        return _ready[name]
     module = compiled_half(name) if name == "_tempera" else importlib.import_module(whole_name)
     module.use_template_engine(_rendered, warnings.warn)
     if hasattr(os, "register_at_fork"):
@@ -55,6 +59,7 @@ def _module(name: str) -> Any:
             after_in_parent=lambda: module.forked(False),
             after_in_child=lambda: module.forked(True),
         )
+    _ready[name] = module
     return module
 
 

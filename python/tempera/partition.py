@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Literal
 
-from tempera import diagnostics, wishes
+from tempera import diagnostics, native, wishes
 from tempera.errors import BadInput, shown
 from tempera.wishes import finite, number, several, text, truth, whole
 
@@ -53,30 +53,6 @@ class Partition:
     thermodynamic: float | None = None
 
 
-def _at_most(kept: int, proposals: int, share: float) -> float:
-    """P(Bin(proposals, share) <= kept), by its terms over the largest of them."""
-    if kept >= proposals:
-        return 1.0
-    if share <= 0.0 or share >= 1.0:
-        return 1.0 if share <= 0.0 else 0.0
-    logs, term = [], proposals * math.log1p(-share)
-    for successes in range(kept + 1):
-        logs.append(term)
-        term += math.log((proposals - successes) / (successes + 1)) + math.log(share) - math.log1p(-share)
-    largest = max(logs)
-    return min(1.0, math.exp(largest) * math.fsum(math.exp(log - largest) for log in logs))
-
-
-def _where(falls: Callable[[float], float], level: float) -> float:
-    """The share at which a function that falls from 1 to 0 has this level, to the last bit."""
-    low, high = 0.0, 1.0
-    while True:
-        middle = (low + high) / 2
-        if middle in (low, high):
-            return middle
-        low, high = (middle, high) if falls(middle) > level else (low, middle)
-
-
 def rejection_share(kept: int, proposals: int, confidence: float = 0.95) -> tuple[float, float, float]:
     """Z_α with an exact interval, from proposals that were made until `kept` of them were kept.
 
@@ -87,12 +63,8 @@ def rejection_share(kept: int, proposals: int, confidence: float = 0.95) -> tupl
     confidence, kept, proposals = wishes.confidence(confidence), whole("kept", kept), whole("proposals", proposals)
     if not 1 <= kept <= proposals:
         raise BadInput("kept", f"{kept} of {proposals} proposals", "give at least one, and no more than there are proposals")
-    tail = (1 - confidence) / 2
-    # P(N <= n) = P(Bin(n, p) >= k), which grows with p; P(N >= n) = P(Bin(n - 1, p) <= k - 1), which falls.
-    low = _where(lambda share: _at_most(kept - 1, proposals, share), 1 - tail)
-    high = 1.0 if proposals == kept else _where(lambda share: _at_most(kept - 1, proposals - 1, share), tail)
-    estimate = (kept - 1) / (proposals - 1) if kept > 1 else 1 / proposals
-    return estimate, low, high
+    estimate, low, high = native.native().kept_share(kept, proposals, confidence)
+    return float(estimate), float(low), float(high)
 
 
 def minorization(log_z: float, horizon: int, moves: int, first: float | None = None) -> float:
@@ -140,12 +112,10 @@ def stepping_stones(log_p0: ArrayLike, powers: Sequence[float]) -> tuple[NDArray
     chains = _chains(log_p0, ladder)
     steps = numpy.diff(ladder)
 
-    def ratios(some: NDArray[np.float64]) -> NDArray[np.float64]:
-        logs = [_log_mean_exp(step * some[:, :, rung].ravel()) for rung, step in enumerate(steps)]
-        return numpy.concatenate([[0.0], numpy.cumsum(logs)])
-
-    found, covariance = _jackknife(ratios, chains)
-    return found, numpy.sqrt(numpy.diag(covariance))
+    ratios = [_log_mean_exp(step * chains[:, :, rung].ravel()) for rung, step in enumerate(steps)]
+    log_means = [[_log_mean_exp(step * chain[:, rung]) for rung, step in enumerate(steps)] for chain in chains]
+    _, errors = native.native().stepping_stone_errors(log_means)
+    return numpy.concatenate([[0.0], numpy.cumsum(ratios)]), numpy.array([0.0, *errors])
 
 
 def thermodynamic(log_p0: ArrayLike, powers: Sequence[float]) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:

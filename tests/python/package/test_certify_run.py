@@ -249,6 +249,11 @@ def test_pairs_that_have_not_met_give_no_number():
     )  # fmt: skip
     assert found["met"] < 50 and None in found["meetings"]
     assert found["tv_at_most"] is None and found["tv_at_most_by_round"] == [] and found["log_p0"] is None
+    # `command` takes exit code 0 alone, which this is: only a goal can be missed.
+    goal = ["--until-tv", "0.05", "--rounds", "1", "--lag", "1", "--most-rounds", "3"]
+    done = subprocess.run([TEMPERA, "certify-run", "", "--model", TREE / "toy_models/bimodal.json", "--powers", "4", "--horizon", "3", *goal],
+                          capture_output=True, text=True)  # fmt: skip
+    assert done.returncode == 1 and "not yet: no TV is known after" in done.stdout and "--most-rounds" in done.stdout
 
 
 def test_the_picture_and_the_table_are_those_of_the_pairs(tmp_path):

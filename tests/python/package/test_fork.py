@@ -3,6 +3,8 @@ import os
 import pickle
 import select
 import signal
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -112,3 +114,12 @@ def test_the_version_is_the_tree_s(monkeypatch):
     from conftest import TEMPERA, command
 
     assert command("--version").split()[1] == tempera.__version__ and TEMPERA
+
+
+@pytest.mark.parametrize("first", ["tempera.__version__", "tempera.partition.rejection_share(1, 2)", "None"])
+def test_forks_are_told_whatever_was_asked_first(first):
+    """The version loads the extension too; a fork in a pass would hang the child if nothing were registered then."""
+    program = f"import os, tempera.native; {first}; told = []; os.register_at_fork = lambda **calls: told.append(sorted(calls)); "
+    told = subprocess.run([sys.executable, "-c", program + "tempera.native.native(); tempera.native.native(); print(len(told))"],
+                          capture_output=True, text=True, check=True).stdout  # fmt: skip
+    assert told == ("0\n" if "partition" in first else "1\n")

@@ -9,7 +9,7 @@ import pytest
 from conftest import PROMPT, TREE, WORKED_SUM, command
 
 import tempera
-from tempera import exact, partition
+from tempera import diagnostics, exact, partition
 
 numpy = pytest.importorskip("numpy")
 
@@ -120,6 +120,81 @@ def test_stones_and_errors_are_those_of_their_formulas():
     without = [naive([chain for j, chain in enumerate(chains) if j != i])[2] for i in range(6)]
     middle = sum(without) / 6
     assert math.isclose(errors[2], math.sqrt(5 / 6 * sum((one - middle) ** 2 for one in without)), rel_tol=1e-9)
+    _, errors, _ = partition.thermodynamic(chains, powers)
+    without = [partition.thermodynamic(numpy.delete(chains, left_out, axis=0), powers)[0][2] for left_out in range(6)]
+    assert math.isclose(errors[2], math.sqrt(5 / 6 * sum((one - numpy.mean(without)) ** 2 for one in without)), rel_tol=1e-9)
+
+
+def test_errors_of_an_answer_that_holds_nearly_all_are_those_of_their_formula():
+    """Without the answer of the largest records the sum of the others is e^-600 of it, which a difference would lose."""
+    chains = numpy.array([[[-3.0, -2.0]], [[-603.0, -2.0]], [[-604.5, -2.0]]])
+    _, errors = partition.stepping_stones(chains, [1.0, 2.0])
+    without = [math.log((math.exp(-600) + math.exp(-601.5)) / 2) - 3, -3 - math.log(2), -3 - math.log(2)]
+    middle = sum(without) / 3
+    assert math.isclose(errors[1], math.sqrt(2 / 3 * sum((one - middle) ** 2 for one in without)), rel_tol=1e-9)
+
+
+def ratio_errors(run, prompt, powers):
+    """The jackknife of each log ratio, from the rounds that a run folder has."""
+    chains = {id: values for (id, quantity), values in diagnostics.chains_of(run.events("round")).items() if quantity == "log_p0"}[prompt]
+    found = []
+    for rung in range(len(powers) - 1):
+        terms = numpy.exp((powers[rung + 1] - powers[rung]) * (chains[:, :, rung] + 20))  # a scale that no ratio of them has
+        without = [math.log(numpy.delete(terms, left_out, axis=0).mean()) for left_out in range(len(terms))]
+        found.append(math.sqrt((len(terms) - 1) / len(terms) * sum((one - numpy.mean(without)) ** 2 for one in without)))
+    return found
+
+
+def test_a_summary_has_the_errors_of_its_ratios(tmp_path):
+    """Those of one prompt, and of each of several; several together have none, for each has a Z of its own."""
+    ladder = ["--model", WORKED_SUM, "--powers", "1,2,4", "--horizon", 28, "--block", 7, "--rounds", 3, "--seed", 3]
+    text = command("sample", PROMPT, *ladder, "--samples", 5, "--out", tmp_path / "one", "--summary")
+    run = tempera.RunFolder(tmp_path / "one")
+    aims = ratio_errors(run, None, [1, 2, 4])
+    assert [edge["log_z_ratio_error"] for edge in run.summary["edges"]] == pytest.approx(aims, rel=1e-9)
+    assert all(f", error {aim:.2g}\n" in text for aim in aims) and "jackknife over the answers" in text
+    prompts = tmp_path / "prompts.jsonl"
+    prompts.write_text("".join(json.dumps({"id": name, "prompt": prompt}) + "\n" for name, prompt in (("a", PROMPT), ("b", "4+7?"))))
+    command("sample", "--prompts", prompts, *ladder, "--samples", 3, "--out", tmp_path / "two")
+    run = tempera.RunFolder(tmp_path / "two")
+    for report in run.summary["prompts"]:
+        assert [edge["log_z_ratio_error"] for edge in report["edges"]] == pytest.approx(ratio_errors(run, report["id"], [1, 2, 4]), rel=1e-9)
+    assert all("log_z_ratio_error" not in edge for edge in run.summary["edges"])
+    found = json.loads(command("sample", PROMPT, *ladder, "--samples", 1, "--json"))
+    assert all("log_z_ratio_error" not in edge for edge in found["summary"]["edges"])
+
+
+def test_exact_rejection_prints_what_it_proves_of_one_chain(tmp_path):
+    """log Z of the summary is that of log_partition, and the bound is at most 0.05 by so many moves, and not by a tenth fewer."""
+    model = TREE / "toy_models/late_payoff.json"
+    text = command("sample", "", "--model", model, "--sampler", "exact-rejection", "--powers", 3, "--horizon", 5, "--samples", 40, "--seed", 2,
+                   "--out", tmp_path / "run", "--summary")  # fmt: skip
+    run = tempera.RunFolder(tmp_path / "run")
+    (row,) = run.log_partition()
+    told = run.summary["log_z"]
+    assert [told["estimate"], told["low"], told["high"]] == pytest.approx([row.log_z, row.low, row.high], rel=1e-12) and told["confidence"] == 0.95
+    chain = told["one_chain"]
+    assert chain["horizon"] == 5 and chain["tv_at_most"] == 0.05
+    assert partition.minorization(row.low, 5, int(chain["moves"])) <= 0.05 < partition.minorization(row.low, 5, int(0.9 * chain["moves"]))
+    assert f"log Z: {row.log_z:.4g}, from {row.low:.4g} to {row.high:.4g} at a confidence of 95 %" in text
+    assert f"TV at most (1 - Z/5)^N after N local moves from any start, as proved;\n0.05 after {chain['moves']:.0f} of them" in text
+    # The exact distance from the worst start after so many moves is below it, as it is after fewer: `tempera exact` finds those.
+    found = json.loads(command("exact", model, "--horizon", 5, "--power", 3, "--mixing", "1/20", "--no-matrix", "--json"))
+    assert found["mixing"]["steps"] <= chain["moves"]
+
+
+@pytest.mark.parametrize(("kept", "proposals"), [(400, 20000), (1, 10**6), (19990, 20000), (3, 4)])
+def test_limits_of_a_share_are_where_its_tails_are(kept, proposals):
+    """P(N <= n) and P(N >= n) at the two limits, by the terms of all numbers of successes; n below 2^20 rounds them by 10^-9."""
+
+    def below(trials, most, share):
+        whole = math.lgamma(trials + 1)
+        logs = (whole - math.lgamma(j + 1) - math.lgamma(trials - j + 1) + j * math.log(share) + (trials - j) * math.log1p(-share) for j in range(most + 1))
+        return math.fsum(math.exp(log) for log in logs)
+
+    _, low, high = partition.rejection_share(kept, proposals, 0.9)
+    assert below(proposals, kept - 1, low) == pytest.approx(0.95, rel=1e-7)
+    assert below(proposals - 1, kept - 1, high) == pytest.approx(0.05, rel=1e-7)
 
 
 @pytest.mark.parametrize("confidence", [0.05, 0.5, 0.9, 0.95, 0.999])
