@@ -103,6 +103,13 @@ void judge_moves(const nlohmann::ordered_json& rungs, Advice& advice) {
     advice.change("lower its power, or restart later positions more often (--restart-weights)");
 }
 
+/// Whether each answer is an exact draw: its proposals are no moves of a chain.
+bool is_exact(const nlohmann::ordered_json& summary) {
+  const auto has_z = [](const auto& report) { return report.contains("log_z"); };
+  return has_z(summary) ||
+         (summary.contains("prompts") && std::ranges::any_of(summary.at("prompts"), has_z));
+}
+
 /// The last rung's chains of each prompt, if there are two to compare.
 void judge_chains(const std::vector<gpu::RungDiagnostics>& chains, Advice& advice) {
   double worst = 0.0;
@@ -126,7 +133,7 @@ std::string run_advice(const nlohmann::ordered_json& summary,
   judge_length(summary, advice);
   if (!summary.at("edges").empty() && judge_edges(summary.at("edges"), advice))
     judge_trips(summary, advice);
-  judge_moves(summary.at("rungs"), advice);
+  if (!is_exact(summary)) judge_moves(summary.at("rungs"), advice);
   judge_chains(chains, advice);
   return advice.text();
 }

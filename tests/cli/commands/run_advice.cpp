@@ -42,6 +42,25 @@ TEST_CASE("a good run is said to be one, with its figures") {
         "  the last rung accepted 0.40 of its local moves\n");
 }
 
+TEST_CASE("exact draws are not advised as the moves of a chain are") {
+  const auto draws = [](ordered_json& run) {
+    run["edges"] = ordered_json::array();
+    run["rungs"] = {{{"proposed", 9000}, {"acceptance", 0.001}}};
+  };
+  CHECK_THAT(advice_on(draws), Catch::Contains("-> lower its power"));
+  const std::string exact =
+      "how good the run was: nothing to change\n"
+      "  no answer was cut: each ended before the horizon\n";
+  CHECK(advice_on([&](ordered_json& run) {
+          draws(run);
+          run["log_z"] = {{"estimate", -6.9}};
+        }) == exact);
+  CHECK(advice_on([&](ordered_json& run) {
+          draws(run);
+          run["prompts"] = {{{"id", "a"}}, {{"id", "b"}, {"log_z", {{"estimate", -6.9}}}}};
+        }) == exact);
+}
+
 TEST_CASE("each weakness of a run has a line of advice") {
   const auto has = [](const std::string& said, const std::string& advice) {
     CAPTURE(said);
