@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -22,6 +23,8 @@ constinit std::atomic<std::byte*> memory = nullptr;
 /// The length of the piece that begins at a unit; 0 where none begins. `mutex` guards these.
 constinit std::array<std::uint32_t, units> lengths{};
 constinit std::size_t units_taken = 0;
+/// No unit before this one is free.
+constinit std::size_t least_free = 0;
 constinit std::mutex mutex;
 
 thread_local constinit MemoryReserve::Purpose purpose = MemoryReserve::Purpose::none;
@@ -48,8 +51,8 @@ Allowance allowance() {
 
 /// The first unit of as many free ones; `units` if there are none.
 std::size_t first_free(std::size_t needed) {
-  std::size_t begin = 0;
-  for (std::size_t i = 0; i < units && i - begin < needed;) {
+  std::size_t begin = least_free;
+  for (std::size_t i = begin; i < units && i - begin < needed;) {
     if (lengths[i] == 0) {
       ++i;
       continue;
@@ -83,6 +86,7 @@ void* MemoryReserve::take(std::size_t size) noexcept {
   const std::size_t first = first_free(needed);
   if (first == units) return nullptr;
   lengths[first] = static_cast<std::uint32_t>(needed);
+  if (first == least_free) least_free += needed;
   units_taken += needed;
   return memory + first * unit;
 }
@@ -92,7 +96,9 @@ bool MemoryReserve::give_back(void* piece) noexcept {
   const std::byte* const begin = memory;
   if (begin == nullptr || std::less{}(at, begin) || !std::less{}(at, begin + bytes)) return false;
   const std::scoped_lock lock(mutex);
-  units_taken -= std::exchange(lengths[static_cast<std::size_t>(at - begin) / unit], 0);
+  const std::size_t first = static_cast<std::size_t>(at - begin) / unit;
+  units_taken -= std::exchange(lengths[first], 0);
+  least_free = std::min(least_free, first);
   return true;
 }
 
