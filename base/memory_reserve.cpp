@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t unit = 256;
 constexpr std::size_t units = MemoryReserve::bytes / unit;
 
-/// Null until the system has given it. A program that serves nobody has none of it: it may have
+/// Null until the system has given it. A command that is not a server has none of it: it may have
 /// less address space than that.
 constinit std::atomic<std::byte*> memory = nullptr;
 /// The length of the piece that begins at a unit; 0 where none begins. `mutex` guards these.
