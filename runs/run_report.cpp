@@ -139,7 +139,10 @@ std::size_t RunReport::restore(const JsonObject& state) {
   const bool has_ratios = state.has("prompt_log_z_ratios");
   for (const auto& of_answer : has_ratios ? state.array("prompt_log_z_ratios") : nlohmann::json()) {
     auto& ratios = prompt_log_z_ratios_.emplace_back();
-    for (const auto& bits : of_answer) ratios.push_back(from_bits(bits.get<std::uint64_t>()));
+    for (const auto& bits : of_answer) {
+      if (!bits.is_number_unsigned()) throw ForeignState("a ratio is not the bits of a number");
+      ratios.push_back(from_bits(bits.get<std::uint64_t>()));
+    }
     if (ratios.size() != total_.edges().size()) throw ForeignState("an answer has other edges");
   }
   if (of_ == Of::whole_run)
