@@ -103,7 +103,7 @@ void judge_moves(const nlohmann::ordered_json& rungs, Advice& advice) {
     advice.change("lower its power, or restart later positions more often (--restart-weights)");
 }
 
-/// Whether each answer is an exact draw: its proposals are no moves of a chain.
+/// True if each answer is an exact draw, whose proposals are not moves of a chain.
 bool is_exact(const nlohmann::ordered_json& summary) {
   const auto has_z = [](const auto& report) { return report.contains("log_z"); };
   return has_z(summary) ||

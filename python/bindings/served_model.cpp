@@ -21,7 +21,7 @@ namespace {
                  line.substr(semicolon + 2));
 }
 
-/// What `ask` returns.
+/// Returns what `ask` returns.
 /// @throw ModelError for what Python raises in it; BadInput for its BadInput if `is_of_request`
 template <class Ask>
 auto without_python_errors(bool is_of_request, const Ask& ask) {
