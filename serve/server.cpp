@@ -126,7 +126,7 @@ class Server::Work {
       loop_.stop();
     });
     const std::exception_ptr failure = loop_.run();
-    options_.in_turn([&] {
+    loop_.take_turn([&] {
       // The model or the device is gone: tell those who wait, then end.
       if (failure)
         give_up_all(500, "the model has failed; see the server's log");
@@ -145,7 +145,6 @@ class Server::Work {
   static ServerOptions bounded(ServerOptions options) {
     options.session = with_cache_limit(options.session);
     options.session.clock = gpu::seconds_now;
-    if (!options.in_turn) options.in_turn = [](const auto& piece) { piece(); };
     return options;
   }
   static std::string arithmetic_name(const gpu::OpenedModel& model) {

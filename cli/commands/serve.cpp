@@ -66,11 +66,9 @@ void note_hangups() {
 }
 
 void run_serve(ServeOptions options) {
-  serve::ServedSamplers& samplers = options.server.generation.samplers;
-  samplers.settings = options.sampler.wish();
-  samplers.default_sampler = samplers.settings.sampler.value_or("");
-  samplers.settings.sampler.reset();
-  samplers.check(options.server.generation.horizon);
+  serve::GenerationLimits& generation = options.server.generation;
+  generation.samplers =
+      serve::ServedSamplers::from_wish(options.sampler.wish(), generation.horizon);
   const gpu::CurrentDevice here(gpu::require_device(options.device));
   obtain_if_asked(options.download, options.model);
   const gpu::OpenedModel model =

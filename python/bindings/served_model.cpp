@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/bad_input_parts.hpp"
 #include "base/error.hpp"
 #include "python/bindings/called_model.hpp"
 
@@ -12,13 +13,13 @@ namespace {
 
 /// Throws a BadInput of Python's, whose line this is.
 [[noreturn]] void throw_again(const std::string& line) {
+  if (const auto parts = bad_input_parts(line))
+    throw BadInput(std::string(parts->where), std::string(parts->fault),
+                   std::string(parts->remedy));
+  // A program's own may be of another form.
   const std::size_t colon = std::min(line.find(": "), line.size());
-  const std::size_t what = std::min(colon + 2, line.size());
-  const std::size_t semicolon = line.rfind("; ");
-  if (semicolon == std::string::npos || semicolon < what)
-    throw BadInput(line.substr(0, colon), line.substr(what), "ask for something else");
-  throw BadInput(line.substr(0, colon), line.substr(what, semicolon - what),
-                 line.substr(semicolon + 2));
+  throw BadInput(line.substr(0, colon), line.substr(std::min(colon + 2, line.size())),
+                 "ask for something else");
 }
 
 /// Returns what `ask` returns.

@@ -58,16 +58,13 @@ class HeldServer {
 };
 
 /// The settings of requests that describe none.
-serve::ServedSamplers served_samplers(const nb::dict& wishes) {
-  serve::ServedSamplers samplers;
-  samplers.settings = sampler_wish(wishes);
+gpu::SamplerWish served_wish(const nb::dict& wishes) {
+  gpu::SamplerWish wish = sampler_wish(wishes);
   gpu::visit_fields([&](const auto& row) {
-    if (!row.places.served && gpu::says(samplers.settings, row))
+    if (!row.places.served && gpu::says(wish, row))
       throw BadInput(std::string(row.key), "is a matter of each request", "leave it out");
   });
-  samplers.default_sampler = samplers.settings.sampler.value_or("");
-  samplers.settings.sampler.reset();
-  return samplers;
+  return wish;
 }
 
 /// Takes an option that a dictionary of Python has.
@@ -94,8 +91,8 @@ serve::ServerOptions server_options(const nb::dict& said, const nb::dict& wishes
   take<std::size_t>(said, "batch", options.session.largest_batch);
   take<std::size_t>(said, "under_way", options.session.in_flight);
   take<std::size_t>(said, "cache_memory", options.session.cache_memory);
-  options.generation.samplers = served_samplers(wishes);
-  options.generation.samplers.check(options.generation.horizon);
+  options.generation.samplers =
+      serve::ServedSamplers::from_wish(served_wish(wishes), options.generation.horizon);
   if (said.contains("api_key_file"))
     options.keys =
         serve::ClientKeys::read_file(nb::cast<std::string>(said["api_key_file"]), remark);

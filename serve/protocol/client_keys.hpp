@@ -40,10 +40,10 @@ class ClientKeys {
   static ClientKeys read_file(const std::string& file, std::string& remark);
 
   bool empty() const { return keys_.empty(); }
-  /// True if the file has a key as it is, so that its owner alone should read it.
-  bool shows_a_key() const { return shows_a_key_; }
   std::size_t size() const { return keys_.size(); }
   const NamedKey& operator[](std::size_t client) const { return keys_[client]; }
+  /// True if the file has a key as it is, so that its owner alone should read it.
+  bool shows_a_key() const { return shows_a_key_; }
   /// The client whose key an Authorization header gives as a bearer token. How long it takes
   /// depends on the header alone, and not on how much of a key is right or whose it is.
   std::optional<std::size_t> find(std::string_view authorization) const;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 
 #include "base/error.hpp"
 #include "settings/field_json.hpp"
@@ -35,6 +36,14 @@ AskedModel asked_model(std::string_view name) {
   if (colon == std::string_view::npos || !is_sampler(name.substr(colon + 1)))
     return {std::string(name), ""};
   return {std::string(name.substr(0, colon)), std::string(name.substr(colon + 1))};
+}
+
+ServedSamplers ServedSamplers::from_wish(gpu::SamplerWish wish, std::size_t most_horizon) {
+  ServedSamplers samplers;
+  samplers.default_sampler = std::exchange(wish.sampler, std::nullopt).value_or("");
+  samplers.settings = std::move(wish);
+  samplers.check(most_horizon);
+  return samplers;
 }
 
 gpu::SamplerWish ServedSamplers::tokenwise() const {

@@ -28,6 +28,10 @@ struct ServedSamplers {
   std::string default_sampler;  ///< empty: tokenwise sampling at the request's temperature
   gpu::SamplerWish settings;    ///< of the default sampler, and of others as far as they take them
 
+  /// Takes the sampler of a wish as the default one.
+  /// @throw BadInput as check()
+  static ServedSamplers from_wish(gpu::SamplerWish wish, std::size_t most_horizon);
+
   /// Returns the settings of tokenwise sampling that a request begins with where nothing names a
   /// sampler: the rules of tokens and the temperature.
   gpu::SamplerWish tokenwise() const;

@@ -16,7 +16,7 @@ std::exception_ptr EngineLoop::run() {
       waiting = jobs_.size();
     }
     try {
-      in_turn_([&] {
+      take_turn([&] {
         // One that throws is done, and those after it have their turn next.
         for (; waiting > 0; --waiting)
           if (const Job job = next_job()) job(session_);
@@ -26,7 +26,7 @@ std::exception_ptr EngineLoop::run() {
     } catch (const std::bad_alloc&) {
       if (!out_of_memory_) return std::current_exception();
       try {
-        in_turn_(out_of_memory_);
+        take_turn(out_of_memory_);
       } catch (const std::bad_alloc&) {
         // Whoever was ended has given memory back; the others continue.
       }

@@ -37,6 +37,8 @@ class EngineLoop {
   /// Runs `job` on the loop's thread, before the next pass, in the order of the posts. May be
   /// called from any thread. Jobs that are posted after stop() are dropped.
   void post(Job job);
+  /// Runs a piece of work in a turn of the model's, as run() does its own. Not from within a turn.
+  void take_turn(const std::function<void()>& piece) const { in_turn_(piece); }
   /// Ends run() after the pass that is under way. May be called from any thread.
   void stop();
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/bad_input_parts.hpp"
 #include "gpu/session/cost.hpp"
 #include "settings/field_json.hpp"
 
@@ -58,14 +59,13 @@ std::string field_of_setting(std::string_view name, const GenerationRequest& ask
 /// A refusal of settings, which names the field of the body instead of the setting.
 BadInput named_by_field(const BadInput& error, const GenerationRequest& asked) {
   const std::string message = error.what();
-  const auto place = message.find_first_of(":,");
-  const auto fault = message.find(": ");
-  const auto remedy = message.rfind("; ");
-  if (remedy == std::string::npos || fault == std::string::npos || fault > remedy) return error;
-  const std::string field = field_of_setting(std::string_view(message).substr(0, place), asked);
+  const auto parts = bad_input_parts(message);
+  if (!parts) return error;
+  const auto place = std::min(parts->where.find_first_of(":,"), parts->where.size());
+  const std::string field = field_of_setting(parts->where.substr(0, place), asked);
   if (field.empty()) return error;
-  return {field + message.substr(place, fault - place),
-          message.substr(fault + 2, remedy - fault - 2), message.substr(remedy + 2)};
+  return {field + std::string(parts->where.substr(place)), std::string(parts->fault),
+          std::string(parts->remedy)};
 }
 
 /// Resolves all prompts of what was asked for.
