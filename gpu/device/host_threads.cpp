@@ -206,7 +206,7 @@ float* host_scratch(std::size_t floats) {
   };
   thread_local std::vector<Line> memory;
   if (memory.size() * 16 < floats) memory = std::vector<Line>((floats + 15) / 16);
-  return memory.data()->values;
+  return memory.empty() ? nullptr : memory.front().values;
 }
 
 void on_host_threads(std::size_t items, Work work, const void* context) {
