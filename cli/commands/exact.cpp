@@ -10,6 +10,7 @@
 #include "cli/commands/exact_output.hpp"
 #include "cli/commands/fractions.hpp"
 #include "cli/terminal/option_values.hpp"
+#include "cli/terminal/progress_line.hpp"
 #include "reference/model/finite_model.hpp"
 #include "reference/report/mixing_report.hpp"
 
@@ -88,6 +89,8 @@ std::optional<reference::MixingReport> mixing_of(const ExactFlags& flags,
   if (!flags.gap && !flags.cuts && flags.mixing.empty()) return std::nullopt;
   reference::MixingQuestion question{flags.gap, std::nullopt, flags.cuts};
   if (!flags.mixing.empty()) question.within = about.within;
+  ProgressLine line;
+  question.progress = [&](const std::string& next) { line.show(next); };
   return reference::report_mixing(chain, question);
 }
 

@@ -21,12 +21,12 @@ class ProgressLine {
   /// "step done + 1 of steps: text", and the time left if the steps to come take as long as those
   /// that are done.
   void show_step(std::size_t done, std::size_t steps, const std::string& text);
+  void show(const std::string& text);
   void clear();
   /// Measures speed and time left from now on.
   void restart_clock();
 
  private:
-  void show(const std::string& text);
   double seconds() const;
 
   bool terminal_;

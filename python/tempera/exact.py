@@ -446,8 +446,8 @@ class FiniteModel:
         within: ε of the mixing time, between 0 and 1; None leaves it out. The chain is one local sweep and one sweep of
         swaps, or under "deo" two of each; for one power it is a local move.
 
-        `tempera exact … --mixing ε --gap --cuts` prints the same. Raises BadInput for more than 512 states (gap), 1,024
-        (mixing time) or 65,536 (cuts), and for a chain that takes more than 2^20 steps.
+        `tempera exact … --mixing ε --gap --cuts` prints the same. Raises BadInput for more than 4,096 states (gap and
+        mixing time) or 65,536 (cuts), and for a chain that takes more than 2^20 steps.
         """
         found = _exact.mixing(
             self._model, _size("horizon", horizon), _listed("powers", powers), text("schedule", schedule),

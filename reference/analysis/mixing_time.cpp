@@ -2,118 +2,168 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
+#include "base/error.hpp"
 #include "reference/analysis/total_variation.hpp"
-#include "reference/kernels/factored_kernel.hpp"
-#include "reference/numbers/all_cores.hpp"
 
 namespace tempera::reference {
 namespace {
 
-// Rows one after the other.
-using Doubles = std::vector<double>;
-
-Doubles multiply(const Doubles& a, const Doubles& b, std::size_t n) {
-  Doubles product(n * n);
-  on_all_cores(n, [&](std::size_t x) {
-    double* const row = &product[x * n];
-    for (std::size_t z = 0; z < n; ++z) {
-      const double factor = a[x * n + z];
-      if (factor == 0) continue;
-      for (std::size_t y = 0; y < n; ++y) row[y] += factor * b[z * n + y];
-    }
-  });
-  return product;
-}
+// Laws of the chain after `steps` steps from some of its states.
+struct Laws {
+  std::vector<std::size_t> starts;
+  std::size_t steps;
+  Doubles rows;
+};
 
 class Distances {
  public:
-  Distances(const Matrix& kernel, const Law& target, const Rational& within)
-      : size_(kernel.rows()), chain_(kernel), target_(target), within_(within) {
+  Distances(const FactoredKernel& chain, const Law& target, const Rational& within)
+      : size_(target.size()), chain_(chain), target_(target), within_(within) {
     for (const Rational& mass : target) masses_.push_back(mass.convert_to<double>());
+    const RoundedMatrix kernel = chain.rounded_matrix();
+    roundings_of_step_ = kernel.roundings + product_roundings(size_);
+    powers_.push_back(kernel.entries);
   }
 
-  /// True if the distance from every start is at most ε after `steps`. power: P^steps in floating
-  /// point.
-  bool are_within(const Doubles& power, std::size_t steps) const {
+  Laws first() const {
+    std::vector<std::size_t> all(size_);
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    return {all, 1, powers_.front()};
+  }
+  // Twice as many steps from every state.
+  Laws square(const Laws& all) {
+    powers_.push_back(product(powers_.back(), size_, powers_.back(), size_));
+    return {all.starts, 2 * all.steps, powers_.back()};
+  }
+  /// The laws after another 2^digit steps.
+  Laws further(const Laws& laws, std::size_t digit) const {
+    return {laws.starts, laws.steps + (std::size_t{1} << digit),
+            product(laws.rows, laws.starts.size(), powers_[digit], size_)};
+  }
+
+  /// True if the distance from every start is at most ε.
+  bool are_within(const Laws& laws) const {
     std::vector<std::size_t> open;
-    for (std::size_t x = 0; x < size_; ++x) {
-      const Bracket distance = from(power, x, steps);
+    for (std::size_t i = 0; i < laws.starts.size(); ++i) {
+      const Bracket distance = from(laws, i);
       if (distance.lower > within_) return false;
-      if (distance.upper > within_) open.push_back(x);
+      if (distance.upper > within_) open.push_back(laws.starts[i]);
     }
+    // Numbers after N steps are N times as long as after one.
+    constexpr std::size_t most_work = std::size_t{1} << 30U;
+    if (!open.empty() && laws.steps * laws.steps > most_work / size_)
+      throw BadInput("mixing time",
+                     "the distance after " + std::to_string(laws.steps) +
+                         " steps is closer to that asked for than doubles can tell",
+                     "choose another distance");
     return std::all_of(open.begin(), open.end(), [&](std::size_t x) {
-      return total_variation_curve({chain_}, x, target_, steps).back() <= within_;
+      return total_variation_curve({chain_}, x, target_, laws.steps).back() <= within_;
     });
   }
 
-  /// TV(δ_x P^steps, π). Entries of P are rounded by a factor of 1 + 2^-52 at most, and a product
-  /// of two matrices without negative entries adds n roundings of 2^-53 to each entry: all told the
-  /// entries of P^N are off by a share of at most 2 N (n + 1) 2^-52 while that is below 1. The sum
-  /// of n differences adds n + 2 roundings; numbers below 2^-1022 take part in less than one unit.
-  Bracket from(const Doubles& power, std::size_t x, std::size_t steps) const {
+  /// TV(δ_x P^N, π) of the start at place i. An entry of P^N is made of N entries of P by N - 1
+  /// products of matrices without negative entries, and carries their roundings, k all told, as a
+  /// share of itself; the entries of a row sum to 1, those of π too, each within a share of 2^-52.
+  /// The sum of n differences, at most 2, adds n + 1 roundings. Half of it all is less than
+  /// (k + n + 4) 2^-52, numbers below 2^-1022 included.
+  Bracket from(const Laws& laws, std::size_t i) const {
     double sum = 0;
-    for (std::size_t y = 0; y < size_; ++y) sum += std::abs(power[x * size_ + y] - masses_[y]);
+    for (std::size_t y = 0; y < size_; ++y) sum += std::abs(laws.rows[i * size_ + y] - masses_[y]);
     const Rational unit = Rational(1) / integer_power(Rational(2), 52);
-    const Rational error = Rational(2 * (steps + 1) * (size_ + 1) + size_ + 5) * unit;
+    const Rational error = Rational(laws.steps * roundings_of_step_ + size_ + 4) * unit;
     const Rational middle = Rational(sum) / 2;
     return {std::max(Rational(0), Rational(middle - error)), middle + error};
   }
 
-  /// A state from which the distance is largest, and the distance.
-  std::pair<std::size_t, Bracket> largest(const Doubles& power, std::size_t steps) const {
-    std::pair<std::size_t, Bracket> found{0, from(power, 0, steps)};
-    for (std::size_t x = 1; x < size_; ++x) {
-      const Bracket distance = from(power, x, steps);
-      if (distance.upper > found.second.upper) found = {x, distance};
+  /// The place of a start from which the distance is largest, and the distance.
+  std::pair<std::size_t, Bracket> largest(const Laws& laws) const {
+    std::pair<std::size_t, Bracket> found{0, from(laws, 0)};
+    for (std::size_t i = 1; i < laws.starts.size(); ++i) {
+      const Bracket distance = from(laws, i);
+      if (distance.upper > found.second.upper) found = {i, distance};
     }
     return found;
   }
 
+  /// Those whose distance may be `least` or more.
+  Laws at_least(const Laws& laws, const Rational& least) const {
+    Laws kept{{}, laws.steps, {}};
+    for (std::size_t i = 0; i < laws.starts.size(); ++i)
+      if (from(laws, i).upper >= least) append(kept, laws, i);
+    return kept;
+  }
+
+  Laws alone(const Laws& laws, std::size_t i) const {
+    Laws kept{{}, laws.steps, {}};
+    append(kept, laws, i);
+    return kept;
+  }
+
  private:
+  void append(Laws& kept, const Laws& laws, std::size_t i) const {
+    const auto row = laws.rows.begin() + static_cast<long>(i * size_);
+    kept.starts.push_back(laws.starts[i]);
+    kept.rows.insert(kept.rows.end(), row, row + static_cast<long>(size_));
+  }
+
   std::size_t size_;
-  FactoredKernel chain_;
+  const FactoredKernel& chain_;
   const Law& target_;
   const Rational& within_;
   Doubles masses_;
+  std::size_t roundings_of_step_ = 0;
+  std::vector<Doubles> powers_;  // P, P², P⁴, …
 };
 
 }  // namespace
 
-std::optional<MixingTime> mixing_time(const Matrix& kernel, const Law& target,
-                                      const Rational& within) {
-  const std::size_t n = kernel.rows();
+std::optional<MixingTime> mixing_time(const FactoredKernel& chain, const Law& target,
+                                      const Rational& within,
+                                      const std::function<void(const std::string&)>& progress) {
   const auto rarest = std::min_element(target.begin(), target.end());
   const Rational at_start = 1 - *rarest;
   const auto rarest_state = static_cast<std::size_t>(rarest - target.begin());
   if (at_start <= within)
     return MixingTime{0, rarest_state, {at_start, at_start}, {at_start, at_start}};
-  const Distances distances(kernel, target, within);
-  // P, P², P⁴, …: the distance never grows with N, so that N is found by its binary digits.
-  std::vector<Doubles> powers(1);
-  for (const Rational& entry : kernel.entries())
-    powers.front().push_back(entry.convert_to<double>());
-  std::size_t steps = 1;
-  for (; !distances.are_within(powers.back(), steps); steps *= 2) {
-    if (steps >= mixing_steps_limit) return std::nullopt;
-    powers.push_back(multiply(powers.back(), powers.back(), n));
+  Distances distances(chain, target, within);
+  // The distance from a start never grows: the first power of two that suffices, and the one
+  // before.
+  Laws half, all = distances.first();
+  std::size_t digits = 0;
+  for (; !distances.are_within(all); ++digits) {
+    if (all.steps >= mixing_steps_limit) return std::nullopt;
+    half = std::move(all);
+    progress("distances after " + std::to_string(2 * half.steps) + " steps");
+    all = distances.square(half);
   }
-  // The most steps that are too few, and P to that power.
-  std::size_t too_few = 0;
-  Doubles power;
-  for (std::size_t digit = powers.size() - 1; digit-- > 0;) {
-    Doubles longer = too_few == 0 ? powers[digit] : multiply(power, powers[digit], n);
-    const std::size_t sum = too_few + (std::size_t{1} << digit);
-    if (distances.are_within(longer, sum)) continue;
-    too_few = sum;
-    power = std::move(longer);
+  if (digits == 0)
+    return MixingTime{1, rarest_state, {at_start, at_start}, distances.largest(all).second};
+  Laws leader = distances.alone(half, distances.largest(half).first);
+  while (true) {
+    // The most steps that are too few for the leader, by their binary digits.
+    for (std::size_t digit = digits - 1; digit-- > 0;) {
+      Laws longer = distances.further(leader, digit);
+      if (!distances.are_within(longer)) leader = std::move(longer);
+    }
+    // A start that was closer to π than the leader will be is not the furthest then.
+    const Rational least = distances.from(distances.further(leader, 0), 0).lower;
+    Laws before = distances.at_least(half, least);
+    progress("distances after " + std::to_string(leader.steps) + " steps, of " +
+             std::to_string(before.starts.size()) + " starts");
+    for (std::size_t digit = digits - 1; digit-- > 0;)
+      if (((leader.steps - half.steps) >> digit & 1U) != 0)
+        before = distances.at_least(distances.further(before, digit), least);
+    const Laws after = distances.further(before, 0);
+    if (distances.are_within(after)) {
+      const auto [place, distance] = distances.largest(before);
+      return MixingTime{after.steps, before.starts[place], distance,
+                        distances.largest(after).second};
+    }
+    leader = distances.alone(after, distances.largest(after).first);
   }
-  const Doubles last = too_few == 0 ? powers.front() : multiply(power, powers.front(), n);
-  const Bracket after = distances.largest(last, too_few + 1).second;
-  if (too_few == 0) return MixingTime{1, rarest_state, {at_start, at_start}, after};
-  const auto [start, before] = distances.largest(power, too_few);
-  return MixingTime{too_few + 1, start, before, after};
 }
 
 }  // namespace tempera::reference

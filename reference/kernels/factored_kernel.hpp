@@ -6,6 +6,7 @@
 #include "reference/kernels/joint_states.hpp"
 #include "reference/numbers/common_denominator.hpp"
 #include "reference/numbers/matrix.hpp"
+#include "reference/numbers/rounded_products.hpp"
 
 namespace tempera::reference {
 
@@ -38,6 +39,8 @@ class FactoredKernel {
   Integer row_denominator() const;
   /// The joint matrix, |from| x |to|.
   Matrix matrix() const;
+  /// The same in doubles, without a rational of its own for each entry.
+  RoundedMatrix rounded_matrix() const;
 
   /// States that some state of the set reaches with positive probability.
   std::vector<bool> successors(std::vector<bool> states) const;

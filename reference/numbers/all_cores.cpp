@@ -7,10 +7,11 @@
 
 namespace tempera::reference {
 
-void on_all_cores(std::size_t count, const std::function<void(std::size_t)>& work) {
+void on_all_cores(std::size_t count, const std::function<void(std::size_t)>& work,
+                  std::size_t worth) {
   const std::size_t threads =
       std::min<std::size_t>(count, std::max(1U, std::thread::hardware_concurrency()));
-  if (threads <= 1) {
+  if (threads <= 1 || count < worth) {
     for (std::size_t i = 0; i < count; ++i) work(i);
     return;
   }

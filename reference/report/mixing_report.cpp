@@ -4,9 +4,9 @@
 #include <numeric>
 
 #include "base/error.hpp"
+#include "reference/analysis/rounded_gap.hpp"
 #include "reference/kernels/carried_tempering.hpp"
 #include "reference/kernels/parallel_tempering.hpp"
-#include "reference/numbers/all_cores.hpp"
 #include "reference/report/carried_report.hpp"
 
 namespace tempera::reference {
@@ -80,27 +80,6 @@ MixingReport report_carried_cuts(const AskedChain& about) {
 
 }  // namespace
 
-Matrix multiplicative_reversibilisation(const Matrix& kernel, const Law& target) {
-  const std::size_t n = kernel.rows();
-  // target(x) (P P*)(x, y) = Σ_z target(x) P(x, z) target(y) P(y, z) / target(z), symmetric.
-  Matrix flow(n, n), product(n, n);
-  for (std::size_t x = 0; x < n; ++x)
-    for (std::size_t z = 0; z < n; ++z) flow(x, z) = target[x] * kernel(x, z);
-  on_all_cores(n, [&](std::size_t x) {
-    for (std::size_t y = 0; y <= x; ++y) {
-      Rational sum = 0;
-      for (std::size_t z = 0; z < n; ++z)
-        if (flow(x, z) != 0 && flow(y, z) != 0) sum += flow(x, z) * flow(y, z) / target[z];
-      product(x, y) = sum;
-    }
-  });
-  Matrix reversible(n, n);
-  for (std::size_t x = 0; x < n; ++x)
-    for (std::size_t y = 0; y < n; ++y)
-      reversible(x, y) = (y <= x ? product(x, y) : product(y, x)) / target[x];
-  return reversible;
-}
-
 MixingReport report_mixing(const FiniteModel& model, const Ladder& ladder, Schedule schedule,
                            const ExactQuestion& asked, const MixingQuestion& mixing) {
   AskedChain chain(model, ladder, schedule, asked);
@@ -116,8 +95,8 @@ MixingReport report_mixing(AskedChain& about, const MixingQuestion& mixing) {
   const FixedHorizonSpace& space = about.space();
   // Before the matrices of the rungs, which take time.
   const std::size_t states = joint_states_up_to(cut_states_limit, space.size(), ladder.rungs());
-  if (mixing.gap) refuse_size("gap", states, gap_states_limit);
-  if (mixing.within) refuse_size("mixing time", states, mixing_states_limit);
+  if (mixing.gap) refuse_size("gap", states, joint_limit);
+  if (mixing.within) refuse_size("mixing time", states, joint_limit);
   if (mixing.cuts) refuse_size("cuts", states, cut_states_limit);
   const ParallelTempering& kernels = about.kernels();
   const FactoredKernel chain = ladder.rungs() == 1                 ? kernels.local_sweep()
@@ -126,14 +105,14 @@ MixingReport report_mixing(AskedChain& about, const MixingQuestion& mixing) {
   const Law target = kernels.target();
   const std::vector<std::string> names = joint_names(space, ladder.rungs());
   MixingReport report;
-  Matrix kernel(0, 0);
-  if (mixing.gap || mixing.within) kernel = chain.matrix();
-  if (mixing.gap)
-    report.second = second_eigenvalue(
-        ladder.rungs() == 1 ? kernel : multiplicative_reversibilisation(kernel, target), target,
-        32);
+  if (mixing.gap) {
+    mixing.progress("gap");
+    report.second = rounded_second_eigenvalue(
+        chain.rounded_matrix(), target,
+        ladder.rungs() == 1 ? Reversible::itself : Reversible::with_reverse);
+  }
   if (mixing.within) {
-    report.time = mixing_time(kernel, target, *mixing.within);
+    report.time = mixing_time(chain, target, *mixing.within, mixing.progress);
     if (!report.time)
       throw BadInput("mixing time", "is more than " + std::to_string(mixing_steps_limit) + " steps",
                      "choose a larger distance, or a chain that reaches every state");

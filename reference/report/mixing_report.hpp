@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,8 +11,6 @@
 
 namespace tempera::reference {
 
-/// The most states whose spectral gap is enclosed, which takes a minute.
-inline constexpr std::size_t gap_states_limit = 512;
 /// The most states between whose classes flows are computed.
 inline constexpr std::size_t cut_states_limit = 65'536;
 
@@ -20,6 +19,8 @@ struct MixingQuestion {
   bool gap = false;
   std::optional<Rational> within;  ///< ε of the mixing time
   bool cuts = false;
+  /// Hears what is computed next, if that takes long.
+  std::function<void(const std::string&)> progress = [](const std::string&) {};
 };
 
 /// A cut and the names of its classes.
@@ -41,14 +42,11 @@ struct MixingReport {
   std::optional<NamedCut> first_token_cut, any_cut;
 };
 
-/// @throw BadInput, naming what was asked, if there are more states than its limit, one state
-/// alone, or a mixing time of more than mixing_steps_limit steps; and as report_joint
+/// @throw BadInput, naming what was asked, if there are more states than its limit, joint_limit but
+/// for cuts, one state alone, or a mixing time of more than mixing_steps_limit steps; as
+/// mixing_time and report_joint
 MixingReport report_mixing(const FiniteModel& model, const Ladder& ladder, Schedule schedule,
                            const ExactQuestion& asked, const MixingQuestion& mixing);
 MixingReport report_mixing(AskedChain& asked, const MixingQuestion& mixing);
-
-/// P P* of a kernel that preserves `target`, where P*(x, y) = target(y) P(y, x) / target(x).
-/// n x n, O(n³) products.
-Matrix multiplicative_reversibilisation(const Matrix& kernel, const Law& target);
 
 }  // namespace tempera::reference

@@ -199,8 +199,9 @@ TEST_CASE("--mixing and --cuts add how fast a chain forgets its start, and nothi
            {exact + "--horizon 2 --power 2 --mixing x", "--mixing"},
            {exact + "--horizon 2 --power 2 --kernel truncating --mixing 1/4", "--mixing"},
            {exact + "--horizon 2 --power 2 --kernel truncating --cuts", "--cuts"},
-           {exact + "--horizon 8 --powers 1,2,3 --gap", "gap: is asked of 729 states"},
-           {exact + "--horizon 12 --powers 1,2,3 --mixing 1/4", "mixing time: is asked of"},
+           {exact + "--horizon 16 --powers 1,2,3 --gap", "gap: is asked of 4913 states"},
+           {exact + "--horizon 64 --powers 1,2 --mixing 1/4",
+            "mixing time: is asked of 4225 states"},
            {"exact " TEMPERA_SOURCE_DIR "/toy_models/one_record.json --horizon 4 --power 2 --cuts",
             "cuts: is asked of 1 state"}})
     check_refusal(arguments, message);

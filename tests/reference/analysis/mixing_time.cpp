@@ -1,6 +1,9 @@
 #include "reference/analysis/mixing_time.hpp"
 
 #include "reference/analysis/cuts.hpp"
+#include "reference/analysis/irreducibility.hpp"
+#include "reference/analysis/rounded_gap.hpp"
+#include "reference/analysis/stationary_law.hpp"
 #include "reference/analysis/total_variation.hpp"
 #include "reference/kernels/carried_tempering.hpp"
 #include "reference/kernels/parallel_tempering.hpp"
@@ -17,8 +20,8 @@ bool encloses(const Bracket& bracket, const Rational& value) {
   return bracket.lower <= value && value <= bracket.upper && bracket.upper - bracket.lower < narrow;
 }
 
-Matrix two_states(const Rational& change) {
-  return matrix_of({{1 - change, change}, {change, 1 - change}});
+FactoredKernel two_states(const Rational& change) {
+  return FactoredKernel(matrix_of({{1 - change, change}, {change, 1 - change}}));
 }
 
 const Law even{Rational(1, 2), Rational(1, 2)};
@@ -32,6 +35,26 @@ std::vector<Rational> worst_curve(const FactoredKernel& chain, const Law& target
     for (std::size_t n = 0; n <= steps; ++n) worst[n] = std::max(worst[n], curve[n]);
   }
   return worst;
+}
+
+// True if the mixing time to within each distance of the first steps, which rationals decide, and
+// halfway to the one before it, is the first step with it, and what is around it is right.
+bool finds_every_step(const FactoredKernel& chain, const Law& target, std::size_t steps) {
+  const auto worst = worst_curve(chain, target, steps);
+  for (std::size_t n = 0; n < worst.size() && worst[n] != 0; ++n) {
+    if (n > 0 && worst[n] == worst[n - 1]) continue;
+    std::vector<Rational> asked{worst[n]};
+    if (n > 0) asked.emplace_back((worst[n] + worst[n - 1]) / 2);
+    for (const Rational& distance : asked) {
+      const auto found = mixing_time(chain, target, distance);
+      if (!found || found->steps != n || !encloses(found->after, worst[n])) return false;
+      if (n == 0) continue;
+      const auto from = total_variation_curve({chain}, found->worst_start, target, n - 1);
+      if (!encloses(found->before, worst[n - 1]) || !encloses(found->before, from.back()))
+        return false;
+    }
+  }
+  return true;
 }
 
 // The least of Q(S, Sᶜ) / π(S) over the sets of states with at most half of the mass.
@@ -82,12 +105,42 @@ TEST_CASE("the mixing time of two states, where the distance is met exactly and 
   CHECK(encloses(slow->before, integer_power(Rational(499, 500), 346) / 2));
   CHECK(encloses(slow->after, integer_power(Rational(499, 500), 347) / 2));
   // The worst start is the rare state, whichever place it has.
-  const Matrix unequal =
-      matrix_of({{Rational(9, 10), Rational(1, 10)}, {Rational(3, 10), Rational(7, 10)}});
+  const FactoredKernel unequal(
+      matrix_of({{Rational(9, 10), Rational(1, 10)}, {Rational(3, 10), Rational(7, 10)}}));
   const auto rare = mixing_time(unequal, {Rational(3, 4), Rational(1, 4)}, Rational(1, 10));
   REQUIRE(rare);
   CHECK(rare->worst_start == 1);
   CHECK(rare->steps == 4);
+}
+
+// State 0 draws itself or, seldom, the first of six states that lead to one another, or the last,
+// which is hard to leave. The sixth draws nearly the target: of the starts that are furthest for
+// five steps none is from the sixth on, and the last state, closer until then, is.
+TEST_CASE("a start that is overtaken, and one that was within the distance before") {
+  const std::size_t states = 8, last = states - 1;
+  Matrix kernel(states, states);
+  const auto draw = [&](std::size_t from, const Rational& share) {
+    kernel(from, 0) += share * Rational(189, 200);
+    kernel(from, 1) += share * Rational(1, 200);
+    kernel(from, last) += share * Rational(1, 20);
+  };
+  draw(0, 1);
+  for (std::size_t x = 1; x + 1 < last; ++x) kernel(x, x + 1) = 1;
+  kernel(last - 1, 0) = Rational(3, 4);
+  kernel(last - 1, last) = Rational(1, 4);
+  kernel(last, last) = Rational(17, 20);
+  draw(last, Rational(3, 20));
+  CHECK(finds_every_step(FactoredKernel(kernel), *stationary_law(kernel), 11));
+}
+
+// The distance is (1 - 2^-16)^N / 2; after 45,426 steps its rational has 1.4 million bits.
+TEST_CASE("a distance that neither doubles nor rationals in time can tell is refused") {
+  const FactoredKernel slow = two_states(Rational(1, 1 << 17));
+  const auto found = mixing_time(slow, even, Rational(1, 4));
+  REQUIRE(found);
+  CHECK(found->steps == 45'426);
+  CHECK_THROWS_WITH(mixing_time(slow, even, (found->after.lower + found->after.upper) / 2),
+                    Catch::Contains("mixing time") && Catch::Contains("doubles"));
 }
 
 TEST_CASE("a chain that is periodic, or that does not reach every state, never mixes") {
@@ -102,22 +155,18 @@ TEST_CASE("laws of mixing times") {
     const Law target = kernels.target();
     RC_PRE(target.size() > 1U && target.size() <= 64U);
     const FactoredKernel chain = kernels.transition(1, 1);
-    const auto worst = worst_curve(chain, target, 6);
-    const Matrix kernel = chain.matrix();
-    for (std::size_t n = 0; n < worst.size(); ++n) {
-      if (worst[n] == 0) break;
-      const std::size_t first =
-          static_cast<std::size_t>(std::find(worst.begin(), worst.end(), worst[n]) - worst.begin());
-      // At the very value, which rationals decide.
-      const auto found = mixing_time(kernel, target, worst[n]);
-      RC_ASSERT(found.has_value());
-      RC_ASSERT(found->steps == first);
-      RC_ASSERT(encloses(found->after, worst[n]));
-      if (first == 0) continue;
-      RC_ASSERT(encloses(found->before, worst[first - 1]));
-      const auto from = total_variation_curve({chain}, found->worst_start, target, first - 1);
-      RC_ASSERT(encloses(found->before, from.back()));
+    RC_ASSERT(finds_every_step(chain, target, 4));
+  });
+  law("so it is for any kernel, where one start is furthest at first and another later", [] {
+    const auto states = static_cast<std::size_t>(random::between(2, 6));
+    Matrix kernel(states, states);
+    for (std::size_t x = 0; x < states; ++x) {
+      const auto row = random::weights(states);
+      for (std::size_t y = 0; y < states; ++y) kernel(x, y) = row[y];
     }
+    const FactoredKernel chain(kernel);
+    RC_PRE(is_irreducible(chain));
+    RC_ASSERT(finds_every_step(chain, *stationary_law(kernel), 5));
   });
   law("every cut bounds the gap and the mixing time, and the narrowest bounds the gap below", [] {
     const FixedHorizonSpace space(random::model(), random::horizon(2));
@@ -138,7 +187,7 @@ TEST_CASE("laws of mixing times") {
     RC_ASSERT(cut->gap_at_least() <= 1 - second.lower);
     RC_ASSERT(1 - second.upper <= cut->gap_at_most());
     const Rational within(1, random::between(4, 9));
-    const auto time = mixing_time(kernel, target, within);
+    const auto time = mixing_time(chain, target, within);
     const auto steps = cut->steps_at_least(within);
     RC_ASSERT(time.has_value() == steps.has_value() || cut->flow > 0);
     if (time && steps) RC_ASSERT(*steps <= Rational(time->steps));
@@ -159,23 +208,15 @@ TEST_CASE("laws of mixing times") {
     RC_ASSERT(flows.masses == others.masses);
     RC_ASSERT(flows.between == others.between);
   });
-  law("P P* is what its definition says, and bounds the distance as Fill's theorem does", [] {
+  law("the gap of P P* bounds the distance as Fill's theorem does", [] {
     const FixedHorizonSpace space(random::model(), random::horizon(2));
     const ParallelTempering kernels(space, random::ladder(2), random::restart(space.horizon()));
     const Law target = kernels.target();
     RC_PRE(target.size() > 1U && target.size() <= 27U);
     const FactoredKernel chain = kernels.transition(1, 1);
-    const Matrix kernel = chain.matrix();
-    const std::size_t n = target.size();
-    Matrix backwards(n, n), product(n, n);
-    for (std::size_t x = 0; x < n; ++x)
-      for (std::size_t y = 0; y < n; ++y) backwards(x, y) = target[y] * kernel(y, x) / target[x];
-    for (std::size_t x = 0; x < n; ++x)
-      for (std::size_t y = 0; y < n; ++y)
-        for (std::size_t z = 0; z < n; ++z) product(x, y) += kernel(x, z) * backwards(z, y);
-    RC_ASSERT(multiplicative_reversibilisation(kernel, target) == product);
-    const Bracket second = second_eigenvalue(product, target, 32);
-    for (std::size_t x = 0; x < n; ++x) {
+    const Bracket second =
+        rounded_second_eigenvalue(chain.rounded_matrix(), target, Reversible::with_reverse);
+    for (std::size_t x = 0; x < target.size(); ++x) {
       const auto curve = total_variation_curve({chain}, x, target, 3);
       for (std::size_t steps = 0; steps < curve.size(); ++steps)
         RC_ASSERT(curve[steps] * curve[steps] <=
@@ -189,13 +230,10 @@ TEST_CASE("laws of mixing times") {
 // second eigenvalue is 1/2 + cos(2π/3)/2 = 1/4.
 TEST_CASE("the gap of a chain that goes round is that of the chain and its reverse") {
   const Rational half(1, 2);
-  const Matrix round = matrix_of({{half, half, 0}, {0, half, half}, {half, 0, half}});
-  const Law third(3, Rational(1, 3));
-  const Matrix both = multiplicative_reversibilisation(round, third);
-  CHECK(both(0, 0) == half);
-  CHECK(both(0, 1) == Rational(1, 4));
-  CHECK(both(0, 2) == Rational(1, 4));
-  CHECK(encloses(second_eigenvalue(both, third, 40), Rational(1, 4)));
+  const FactoredKernel round(matrix_of({{half, half, 0}, {0, half, half}, {half, 0, half}}));
+  CHECK(encloses(rounded_second_eigenvalue(round.rounded_matrix(), Law(3, Rational(1, 3)),
+                                           Reversible::with_reverse),
+                 Rational(1, 4)));
 }
 
 TEST_CASE("above the limit of all cuts one class is cut off, and one class has no cut") {
