@@ -232,7 +232,7 @@ TEST_CASE("the data of a GGUF file begin where its alignment says", "[gguf]") {
   }
 }
 
-TEST_CASE("no scale that is NaN or infinite gets through packing", "[gguf][weights]") {
+TEST_CASE("no scale that is NaN or infinite gets through packing", "[gguf][weights][unsanitized]") {
   const test::TemporaryFolder folder;
   for (const WeightType& type : weight_types) {
     auto good = llama_gguf([&](std::size_t) { return type; }, 300).stored;
@@ -406,7 +406,7 @@ TEST_CASE("a flipped byte anywhere in a file of packed weights is noticed by the
 }
 
 TEST_CASE("the scores of a text of several passes are those of its tokens one by one",
-          "[transformer]") {
+          "[transformer][unsanitized]") {
   const test::TemporaryFolder folder;
   write_fixture_folder<Llama>(folder / "llama", "llama_tied");
   write_fixture_folder<Qwen3_5>(folder / "qwen", "qwen3_5");
