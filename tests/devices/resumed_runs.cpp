@@ -1,18 +1,13 @@
 // Runs that are killed and resumed, on one form of the kernels or from one to another. A
 // folder that is left half-way is held, byte for byte, against what the host's form leaves: where
 // it is the same, resuming a device's run on a host is resuming the host's own.
-#include <algorithm>
-#include <cstdint>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include "gpu/core/model/forwarding_model.hpp"
-#include "gpu/llm/transformer/random_transformer.hpp"
-#include "runs/job.hpp"
 #include "tests/catch.hpp"
 #include "tests/devices/tempered_bits.hpp"
 #include "tests/gpu/llm/transformer/recurrent_model.hpp"
+#include "tests/runs/recorded_folder.hpp"
 #include "tests/temporary_file.hpp"
 
 using namespace tempera::gpu;
@@ -43,31 +38,10 @@ class CutModel final : public ForwardingModel {
   std::size_t left_;
 };
 
-/// The settings of runs of a model whose layers all attend.
-SamplingSettings settings_of_runs() {
-  SamplingSettings settings;
-  settings.model = "random";
-  settings.model_path = "/random";
-  settings.arithmetic = Arithmetic::tensor_core;
-  settings.prompts = {{"one", {1, 2, 3}},
-                      {"other", {9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 1, 2, 3, 4, 5, 6}}};
-  settings.terminal = {10};
-  settings.powers = {1.0, 1.6, 2.5};
-  settings.horizon = 9;
-  settings.block = 5;
-  settings.rounds = {2, 1};
-  settings.local_moves = {1};
-  settings.sweeps = {1};
-  settings.output = 3;
-  settings.samples = 2;
-  settings.seed = 8;
-  return settings;
-}
-
 /// The settings for one with recurrent layers: records pass a page, two checkpoints of the state
 /// and a split.
 SamplingSettings settings_of_recurrent_runs() {
-  SamplingSettings settings = settings_of_runs();
+  SamplingSettings settings = recorded::settings_of_runs();
   settings.prompts = {{"one", recurrent::text_of(59)}, {"other", recurrent::text_of(250)}};
   settings.terminal = {0, 1};
   settings.rounds = {1, 1};
@@ -85,48 +59,6 @@ SamplingSettings settings_of_short_recurrent_runs() {
   settings.horizon = 6;
   settings.block = 3;
   return settings;
-}
-
-std::unique_ptr<Transformer> model_of(const Kernels& kernels) {
-  DecoderConfig config;
-  config.vocab_size = 11;
-  config.hidden_size = 40;
-  config.intermediate_size = 56;
-  config.num_hidden_layers = 2;
-  config.num_attention_heads = 4;
-  config.num_key_value_heads = 2;
-  config.head_dim = 18;
-  config.max_position_embeddings = 64;
-  return random_qwen3(config, 31, kernels);
-}
-
-void run(LanguageModel& model, RunFolder& folder, const SamplingSettings& settings) {
-  struct Numbers final : TokenText {
-    std::vector<TokenId> encode(std::string_view, const std::string&) const override { return {}; }
-    std::string decode(std::span<const TokenId> tokens) const override {
-      std::string text;
-      for (const TokenId token : tokens) text += std::to_string(token) + " ";
-      return text;
-    }
-  };
-  const Numbers numbers;
-  Job(model, settings, numbers, &folder, {}, {.checkpoint_seconds = 0.0}).run();
-}
-
-/// The hash of the name and the bytes of every file in the folder but that of times.
-std::string fingerprint_of_folder(const std::filesystem::path& path) {
-  std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator(path))
-    if (entry.path().filename() != "speed.json") files.push_back(entry.path());
-  std::sort(files.begin(), files.end());
-  std::vector<std::uint64_t> bytes;
-  for (const auto& file : files) {
-    for (const char c : file.filename().string()) bytes.push_back(static_cast<unsigned char>(c));
-    std::ifstream in(file, std::ios::binary);
-    for (std::istreambuf_iterator<char> at(in), end; at != end; ++at)
-      bytes.push_back(static_cast<unsigned char>(*at));
-  }
-  return fingerprint_of(bytes);
 }
 
 /// What the host's form leaves when a run is killed at this forward pass.
@@ -167,9 +99,9 @@ void require_recorded(const ResumedRun& resumed, Arithmetic arithmetic) {
     {
       RunFolder folder = RunFolder::create(work / "whole", settings.to_json());
       CutModel whole(*model, begun);
-      run(whole, folder, settings);
+      recorded::run_in_folder(whole, folder, settings);
     }
-    CHECK(fingerprint_of_folder(work / "whole") == resumed.whole.under(arithmetic));
+    CHECK(recorded::fingerprint_of_folder(work / "whole") == resumed.whole.under(arithmetic));
     CHECK((steps_of(begun) > steps) == (begun.steps != nullptr));
     for (const auto& [passes, half_way] : resumed.kills) {
       for (const TensorCoreForm& ended : forms.size() > 2 ? next : forms) {
@@ -178,17 +110,17 @@ void require_recorded(const ResumedRun& resumed, Arithmetic arithmetic) {
         {
           RunFolder folder = RunFolder::create(path, settings.to_json());
           CutModel killed(*model, begun, passes);
-          REQUIRE_THROWS_AS(run(killed, folder, settings), Killed);
+          REQUIRE_THROWS_AS(recorded::run_in_folder(killed, folder, settings), Killed);
         }
-        CHECK(fingerprint_of_folder(path) == half_way.under(arithmetic));
+        CHECK(recorded::fingerprint_of_folder(path) == half_way.under(arithmetic));
         {
           RunFolder folder = RunFolder::open(path);
           CHECK(folder.checkpoint());
           const auto other = resumed.make(ended.kernels);
           CutModel whole(*other, ended);
-          run(whole, folder, settings);
+          recorded::run_in_folder(whole, folder, settings);
         }
-        CHECK(fingerprint_of_folder(path) == resumed.whole.under(arithmetic));
+        CHECK(recorded::fingerprint_of_folder(path) == resumed.whole.under(arithmetic));
       }
     }
   }
@@ -204,12 +136,12 @@ void require_recorded(const ResumedRun& resumed) {
 }  // namespace
 
 TEST_CASE("a run that is killed and resumed, on any form of tensor cores, has the recorded bytes") {
-  require_recorded({settings_of_runs(),
-                    model_of,
+  require_recorded({recorded::settings_of_runs(),
+                    recorded::model_of,
                     {{8, {"28da0122fb733b53", "0f3f219a3da04cad"}},
                      {13, {"92d4a6db6d4cde58", "d3cc1538d0ce5455"}},
                      {19, {"3671f5ccdcc05f4c", "71fc400aaad6a31a"}}},
-                    {"ea114f67a44c1aa6", "821e00009f9dbb28"},
+                    recorded::folder,
                     true});
 }
 

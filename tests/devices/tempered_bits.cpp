@@ -1,7 +1,5 @@
 #include "tests/devices/tempered_bits.hpp"
 
-#include <cstdio>
-
 #include "gpu/device/device_system.hpp"
 #include "tests/gpu/llm/transformer/default_kernels.hpp"
 
@@ -38,16 +36,6 @@ std::vector<std::uint64_t> tempered_bits(LanguageModel& model, RowLottery& rows,
     }
   }
   return bits;
-}
-
-std::string fingerprint_of(const std::vector<std::uint64_t>& words) {
-  std::uint64_t hash = 0xCBF29CE484222325ULL;
-  for (const std::uint64_t word : words)
-    for (int byte = 0; byte < 8; ++byte)
-      hash = (hash ^ (word >> (8 * byte) & 0xFFU)) * 0x100000001B3ULL;
-  char text[17];
-  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash));
-  return text;
 }
 
 std::string TensorCoreForm::words() const {

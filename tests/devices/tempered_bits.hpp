@@ -9,6 +9,7 @@
 #include "gpu/core/sampler/progress.hpp"
 #include "gpu/llm/transformer/kernels/cuda/cuda_kernels.hpp"
 #include "tests/devices/own_arithmetic.hpp"
+#include "tests/fingerprint.hpp"
 
 namespace tempera::gpu {
 
@@ -26,11 +27,6 @@ struct TemperedCase {
 std::vector<std::uint64_t> tempered_bits(LanguageModel& model, RowLottery& rows,
                                          const TemperedCase& runs, std::size_t largest_batch,
                                          WorkOrder order);
-
-/// FNV-1a over 64-bit words, as 16 hexadecimal digits: what a host has computed, recorded so that a
-/// program without a host's form can be held against it. To record anew, take what the failing test
-/// of a build for the host has found.
-std::string fingerprint_of(const std::vector<std::uint64_t>& words);
 
 /// A way to run an arithmetic of tensor cores that this program has.
 struct TensorCoreForm {
