@@ -12,7 +12,6 @@
 
 #include "gpu/llm/transformer/random_transformer.hpp"
 #include "runs/job.hpp"
-#include "tests/devices/own_arithmetic.hpp"
 #include "tests/fingerprint.hpp"
 
 namespace tempera::gpu::recorded {
@@ -81,8 +80,9 @@ inline std::string fingerprint_of_folder(const std::filesystem::path& path) {
   return fingerprint_of(bytes);
 }
 
-/// Of the folder that the run leaves, under `tensor-core` and `tensor-core-ampere`. Who changes
-/// what a folder holds records this and tests/devices/resumed_runs.cpp anew.
-inline constexpr RecordedBits folder{"ea114f67a44c1aa6", "821e00009f9dbb28"};
+/// The folder that the run leaves under `tensor-core` and under `tensor-core-ampere`. A change of
+/// what a folder holds needs new values here and in tests/devices/resumed_runs.cpp.
+inline constexpr const char* of_hopper = "ea114f67a44c1aa6";
+inline constexpr const char* of_ampere = "821e00009f9dbb28";
 
 }  // namespace tempera::gpu::recorded
