@@ -21,6 +21,7 @@ class ProgressLine {
   /// "step done + 1 of steps: text", and the time left if the steps to come take as long as those
   /// that are done.
   void show_step(std::size_t done, std::size_t steps, const std::string& text);
+  /// The text alone.
   void show(const std::string& text);
   void clear();
   /// Measures speed and time left from now on.

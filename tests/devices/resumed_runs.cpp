@@ -14,9 +14,6 @@ using namespace tempera::gpu;
 
 namespace {
 
-/// The plug was pulled.
-struct Killed {};
-
 /// A model whose run is cut short at its n-th forward pass, and whose draws go the way of a form:
 /// on fibers by rows of CUDA's kernels, which a run would have on a device alone.
 class CutModel final : public ForwardingModel {

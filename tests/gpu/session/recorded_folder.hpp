@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "gpu/llm/transformer/random_transformer.hpp"
-#include "runs/job.hpp"
 #include "tests/fingerprint.hpp"
+#include "tests/gpu/session/sampling_runs.hpp"
 
 namespace tempera::gpu::recorded {
 
@@ -52,16 +52,7 @@ inline std::unique_ptr<Transformer> model_of(const Kernels& kernels) {
 
 inline void run_in_folder(LanguageModel& model, RunFolder& folder,
                           const SamplingSettings& settings) {
-  struct Numbers final : TokenText {
-    std::vector<TokenId> encode(std::string_view, const std::string&) const override { return {}; }
-    std::string decode(std::span<const TokenId> tokens) const override {
-      std::string text;
-      for (const TokenId token : tokens) text += std::to_string(token) + " ";
-      return text;
-    }
-  };
-  const Numbers numbers;
-  Job(model, settings, numbers, &folder, {}, {.checkpoint_seconds = 0.0}).run();
+  Job(model, settings, numbers_of, &folder, {}, {.checkpoint_seconds = 0.0}).run();
 }
 
 /// The hash of the name and the bytes of every file in the folder but that of times.
