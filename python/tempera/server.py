@@ -145,7 +145,9 @@ class Server:
         try:
             with self._stopped_by_signals():
                 print(f"tempera serves on {self.url} (a page to watch runs on: /)", file=sys.stderr, flush=True)
-                self._ended.wait()
+                # A signal that comes just before a wait without an end, or to another thread, would not wake this one.
+                while not self._ended.wait(0.2):
+                    pass
         finally:
             self._end()
 

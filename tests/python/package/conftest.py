@@ -8,6 +8,7 @@ import signal
 import struct
 import subprocess
 import sys
+import threading
 
 import pytest
 
@@ -27,13 +28,19 @@ def command(*arguments):
 
 
 @contextlib.contextmanager
-def a_program(source):
-    """Python that runs a source, and takes Ctrl-C even if these tests run in the background; it ends with the block."""
+def a_program(source, **options):
+    """Python that runs a source, and takes Ctrl-C even if these tests run in the background; it ends with the block.
+
+    Killed after ten minutes, so that a test of a program that hangs fails.
+    """
     takes = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)  # noqa: E731
-    with subprocess.Popen([sys.executable, "-c", source], stdout=subprocess.PIPE, text=True, preexec_fn=takes) as process:
+    with subprocess.Popen([sys.executable, "-c", source], stdout=subprocess.PIPE, text=True, preexec_fn=takes, **options) as process:
+        limit = threading.Timer(600, process.kill)
+        limit.start()
         try:
             yield process
         finally:
+            limit.cancel()
             process.kill()
 
 

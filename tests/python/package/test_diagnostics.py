@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy
 import pytest
-from conftest import FLAGS, PROMPT, WORKED_SUM, command
+from conftest import FLAGS, PROMPT, TREE, WORKED_SUM, command
 
 import tempera
 from tempera import diagnostics
@@ -62,6 +62,7 @@ def halves(draws):
 
 # A sum of N products in double precision is off by less than 2 N 2^-53 of the sum of their sizes; N ≤ 101, and ρ is within
 # a factor of 10^3 of them here.
+FOUR_STATE = TREE / "toy_models/four_state.json"
 NEAR = 1e-9
 
 
@@ -251,18 +252,17 @@ def test_too_few_rounds_are_told(tmp_path):
         tempera.RunFolder(tmp_path / "run").diagnostics()
 
 
-def exact_draws(folder, seed, *flags):
-    command("sample", "4+7?", "--model", WORKED_SUM, "--sampler", "exact-rejection", "--powers", "4", "--horizon", "28", "--samples", "300", "--seed", seed, *flags, "--out", folder)
+def drawn(folder, sampler, seed):
+    command("sample", "", "--model", FOUR_STATE, "--sampler", sampler, "--powers", "4", "--horizon", "6", "--samples", "300", "--seed", seed, "--out", folder)
     return tempera.RunFolder(folder)
 
 
 def test_a_run_is_compared_with_exact_draws(tmp_path):
-    exact, again = exact_draws(tmp_path / "exact", 1), exact_draws(tmp_path / "again", 2)
+    exact, again = drawn(tmp_path / "exact", "exact-rejection", 1), drawn(tmp_path / "again", "exact-rejection", 2)
     for row in again.against_exact(exact):
         assert row.tv_at_least == 0 and row.p_value > 0.001 and (row.answers, row.exact) == (300, 300)
     other = tmp_path / "other"
-    command("sample", "4+7?", "--model", WORKED_SUM, "--sampler", "low-temperature", "--powers", "4", "--horizon", "28", "--samples", "300", "--seed", "3", "--out", other)
-    rows = {row.quantity: row for row in tempera.RunFolder(other).against_exact(exact)}
+    rows = {row.quantity: row for row in drawn(other, "low-temperature", 3).against_exact(exact)}
     assert list(rows) == ["log_p0", "length", "answer"]
     # By hand from the samples: the largest distance of the two shares of answers at or before a text, less both slacks.
     texts = [[json.loads(line)["answer"] for line in (folder / "samples.jsonl").read_text().splitlines()] for folder in (other, tmp_path / "exact")]

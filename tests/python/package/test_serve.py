@@ -221,6 +221,28 @@ print("after it", flush=True)
         assert program.wait(60) == 0
 
 
+def test_a_signal_that_comes_to_another_thread_ends_it():
+    source = """
+import signal, sys, threading, tempera
+model = tempera.Model.from_callable(lambda prefixes: [[0.0, 1.0]] * len(prefixes), 2)
+sys.stderr = sys.stdout
+def come():
+    sys.stdin.readline()
+    signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+threading.Thread(target=come).start()
+model.serve(port=0)
+print("after it", flush=True)
+"""
+    with a_program(source, stdin=subprocess.PIPE) as program:
+        assert program.stdout.readline().startswith("tempera serves on http://127.0.0.1:")
+        # By now it waits, with very high probability; the test passes as well if it does not yet.
+        time.sleep(0.5)
+        program.stdin.write("\n")
+        program.stdin.flush()
+        assert program.stdout.read() == "after it\n"
+        assert program.wait(60) == 0
+
+
 def test_a_model_of_our_own_is_served_as_the_command_serves_it(model):
     with tempera.Server(model, port=0, default_sampler="ppt", **PPT) as server:
         status, answer = drawn(server, prompt=SUM)
