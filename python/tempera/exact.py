@@ -230,7 +230,7 @@ class Mixing:
     """How fast a chain forgets its start. Pairs are fractions with the number between them."""
 
     steps: int | None  #: t_mix(ε) = min {N : max_x TV(δ_x P^N, π) ≤ ε}; None if no `within` was given
-    worst_start: str | None  #: a state that is furthest from the target one step before
+    worst_start: str | None  #: a state that is furthest from the target one step before, as far as `before` tells
     before: tuple[Fraction, Fraction] | None  #: the largest distance after steps − 1
     after: tuple[Fraction, Fraction] | None  #: the largest distance after steps
     gap: tuple[Fraction, Fraction] | None  #: 1 − λ₂ of one rung; of a ladder, that of PP*, P* the chain backwards

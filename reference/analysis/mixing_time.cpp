@@ -11,6 +11,9 @@
 namespace tempera::reference {
 namespace {
 
+// Bits that decide what doubles leave open, but for ties.
+constexpr std::size_t fine_bits = 256;
+
 // Laws of the chain after `steps` steps from some of its states.
 struct Laws {
   std::vector<std::size_t> starts;
@@ -52,15 +55,18 @@ class Distances {
       if (distance.lower > within_) return false;
       if (distance.upper > within_) open.push_back(laws.starts[i]);
     }
-    // Numbers after N steps are N times as long as after one.
-    constexpr std::size_t most_work = std::size_t{1} << 30U;
-    if (!open.empty() && laws.steps * laws.steps > most_work / size_)
-      throw BadInput("mixing time",
-                     "the distance after " + std::to_string(laws.steps) +
-                         " steps is closer to that asked for than doubles can tell",
-                     "choose another distance");
-    return std::all_of(open.begin(), open.end(), [&](std::size_t x) {
-      return total_variation_curve({chain_}, x, target_, laws.steps).back() <= within_;
+    refuse_above_limit(static_cast<double>(open.size()) * fine_work(laws.steps), laws.steps);
+    std::vector<std::size_t> ties;
+    for (const std::size_t x : open) {
+      const Bracket distance = finely(x, laws.steps);
+      if (distance.lower > within_) return false;
+      if (distance.upper > within_) ties.push_back(x);
+    }
+    refuse_above_limit(static_cast<double>(ties.size()) * exact_work(laws.steps), laws.steps);
+    return std::all_of(ties.begin(), ties.end(), [&](std::size_t x) {
+      Law law = point_mass(size_, x);
+      for (std::size_t step = 0; step < laws.steps; ++step) law = chain_.apply(law);
+      return total_variation(law, target_) <= within_;
     });
   }
 
@@ -78,6 +84,24 @@ class Distances {
     return {std::max(Rational(0), Rational(middle - error)), middle + error};
   }
 
+  /// The same of state x in units of 2^-256, or of that share of ε. Each number of a law is
+  /// rounded down after each step, by less than a unit, and the next steps enlarge no sum of
+  /// errors: after N steps n numbers are off by less than N n units, all told.
+  Bracket finely(std::size_t x, std::size_t steps) const {
+    const Integer share = within_ == 0 ? Integer(1) : Integer(Rational(1 / within_));
+    const std::size_t bits = fine_bits + msb(share);
+    const Integer units = Integer(1) << bits;
+    Law law = point_mass(size_, x);
+    for (std::size_t step = 0; step < steps; ++step) {
+      law = chain_.apply(law);
+      for (Rational& mass : law)
+        mass = Rational(Integer(numerator(mass) * units / denominator(mass)), units);
+    }
+    const Rational middle = total_variation(law, target_);
+    const Rational error = Rational(Integer(steps * size_), Integer(2 * units));
+    return {std::max(Rational(0), Rational(middle - error)), middle + error};
+  }
+
   /// The place of a start from which the distance is largest, and the distance.
   std::pair<std::size_t, Bracket> largest(const Laws& laws) const {
     std::pair<std::size_t, Bracket> found{0, from(laws, 0)};
@@ -86,6 +110,28 @@ class Distances {
       if (distance.upper > found.second.upper) found = {i, distance};
     }
     return found;
+  }
+
+  /// The same, finely if doubles leave it open which start that is, or whether it is within ε, and
+  /// it takes no long time: the first of equal ones.
+  std::pair<std::size_t, Bracket> furthest(const Laws& laws) const {
+    std::pair<std::size_t, Bracket> found = largest(laws);
+    std::vector<std::size_t> rivals;
+    for (std::size_t i = 0; i < laws.starts.size(); ++i)
+      if (from(laws, i).upper >= found.second.lower) rivals.push_back(i);
+    const bool is_open = found.second.lower <= within_ && within_ < found.second.upper;
+    constexpr double a_second = 1e9;
+    if ((rivals.size() == 1 && !is_open) ||
+        static_cast<double>(rivals.size()) * fine_work(laws.steps) > a_second)
+      return found;
+    std::vector<Bracket> distances;
+    for (const std::size_t i : rivals) distances.push_back(finely(laws.starts[i], laws.steps));
+    const auto most =
+        std::max_element(distances.begin(), distances.end(),
+                         [](const Bracket& a, const Bracket& b) { return a.upper < b.upper; });
+    std::size_t first = 0;
+    while (distances[first].upper < most->lower) ++first;
+    return {rivals[first], {distances[first].lower, most->upper}};
   }
 
   /// Those whose distance may be `least` or more.
@@ -103,6 +149,34 @@ class Distances {
   }
 
  private:
+  // Nanoseconds, by orders of magnitude: 32 for a product of short numbers, and one for each word
+  // of 64 bits. The numbers by which a step multiplies are of so many words.
+  double words_of_step() const {
+    return static_cast<double>(msb(chain_.row_denominator()) + 1) / 64;
+  }
+  double fine_work(std::size_t steps) const {
+    const double states = static_cast<double>(size_);
+    return static_cast<double>(steps) * states * states *
+           (32 + static_cast<double>(fine_bits) / 64 * words_of_step());
+  }
+  // After N steps rationals are N times as long as after one, and are put in lowest terms by an
+  // operation for each pair of words.
+  double exact_work(std::size_t steps) const {
+    const double states = static_cast<double>(size_);
+    const double length = static_cast<double>(steps) * words_of_step();
+    return static_cast<double>(steps) * states *
+           (states * (32 + length * words_of_step()) + length * length);
+  }
+
+  void refuse_above_limit(double work, std::size_t steps) const {
+    constexpr double half_a_minute = 3e10;
+    if (work > half_a_minute)
+      throw BadInput("mixing time",
+                     "the distance after " + std::to_string(steps) +
+                         " steps is closer to that asked for than doubles can tell",
+                     "choose another distance");
+  }
+
   void append(Laws& kept, const Laws& laws, std::size_t i) const {
     const auto row = laws.rows.begin() + static_cast<long>(i * size_);
     kept.starts.push_back(laws.starts[i]);
@@ -140,7 +214,7 @@ std::optional<MixingTime> mixing_time(const FactoredKernel& chain, const Law& ta
     all = distances.square(half);
   }
   if (digits == 0)
-    return MixingTime{1, rarest_state, {at_start, at_start}, distances.largest(all).second};
+    return MixingTime{1, rarest_state, {at_start, at_start}, distances.furthest(all).second};
   Laws leader = distances.alone(half, distances.largest(half).first);
   while (true) {
     // The most steps that are too few for the leader, by their binary digits.
@@ -158,9 +232,9 @@ std::optional<MixingTime> mixing_time(const FactoredKernel& chain, const Law& ta
         before = distances.at_least(distances.further(before, digit), least);
     const Laws after = distances.further(before, 0);
     if (distances.are_within(after)) {
-      const auto [place, distance] = distances.largest(before);
+      const auto [place, distance] = distances.furthest(before);
       return MixingTime{after.steps, before.starts[place], distance,
-                        distances.largest(after).second};
+                        distances.furthest(after).second};
     }
     leader = distances.alone(after, distances.largest(after).first);
   }

@@ -134,13 +134,70 @@ TEST_CASE("a start that is overtaken, and one that was within the distance befor
 }
 
 // The distance is (1 - 2^-16)^N / 2; after 45,426 steps its rational has 1.4 million bits.
-TEST_CASE("a distance that neither doubles nor rationals in time can tell is refused") {
+TEST_CASE(
+    "a distance that doubles cannot tell is told all the same, but for a tie of long numbers") {
   const FactoredKernel slow = two_states(Rational(1, 1 << 17));
   const auto found = mixing_time(slow, even, Rational(1, 4));
   REQUIRE(found);
   CHECK(found->steps == 45'426);
-  CHECK_THROWS_WITH(mixing_time(slow, even, (found->after.lower + found->after.upper) / 2),
+  const Rational then = integer_power(1 - Rational(1, 1 << 16), 45'426) / 2;
+  const Rational little = 1 / integer_power(Rational(10), 60);
+  CHECK(mixing_time(slow, even, then - little)->steps == 45'427);
+  CHECK_THROWS_WITH(mixing_time(slow, even, then),
                     Catch::Contains("mixing time") && Catch::Contains("doubles"));
+}
+
+// Every start is at the distance (1 - 2^-11)^N 7/8.
+TEST_CASE("a tie of all starts, of numbers that take too long together, is refused") {
+  const std::size_t states = 8;
+  Matrix kernel(states, states);
+  for (std::size_t x = 0; x < states; ++x)
+    for (std::size_t y = 0; y < states; ++y)
+      kernel(x, y) = Rational(1, states << 11U) + (x == y ? 1 - Rational(1, 1 << 11) : Rational(0));
+  const FactoredKernel chain(kernel);
+  const Law alike(states, Rational(1, states));
+  const auto after = [](unsigned steps) -> Rational {
+    return integer_power(1 - Rational(1, 1 << 11), steps) * Rational(7, 8);
+  };
+  CHECK(mixing_time(chain, alike, after(100))->steps == 100);
+  CHECK_THROWS_WITH(mixing_time(chain, alike, after(8'000)), Catch::Contains("doubles"));
+}
+
+// The distance is 2^-(N + 1).
+TEST_CASE("a distance far below the errors of doubles") {
+  const FactoredKernel quick = two_states(Rational(1, 4));
+  for (const unsigned steps : {60U, 300U, 1'200U}) {
+    const Rational then = integer_power(Rational(1, 2), steps + 1);
+    CHECK(mixing_time(quick, even, then)->steps == steps);
+    CHECK(mixing_time(quick, even, then * Rational(3, 4))->steps == steps + 1);
+  }
+  CHECK(mixing_time(two_states(Rational(1, 2)), even, 0)->steps == 1);
+}
+
+// States 1 and 2 go to 0 by nearly the same probability; the smaller one leaves more where it is.
+TEST_CASE("of starts that doubles cannot rank the furthest is found, and of equal ones the first") {
+  const Rational little = 1 / integer_power(Rational(10), 30);
+  for (const int sign : {-1, 0, 1}) {
+    CAPTURE(sign);
+    const Rational more = sign * little, half(1, 2), tenth(1, 10);
+    const Matrix kernel = matrix_of({{1 - 2 * tenth, tenth, tenth},
+                                     {half + more, half - more, 0},
+                                     {half - more, 0, half + more}});
+    const FactoredKernel chain(kernel);
+    const Law target = *stationary_law(kernel);
+    const auto found = mixing_time(chain, target, Rational(1, 100));
+    REQUIRE(found);
+    REQUIRE(found->steps > 2);
+    std::vector<Rational> distances;
+    for (std::size_t x = 0; x < 3; ++x)
+      distances.push_back(total_variation_curve({chain}, x, target, found->steps - 1).back());
+    CHECK((distances[1] < distances[2]) == (sign > 0));
+    CHECK((distances[1] > distances[2]) == (sign < 0));
+    CHECK(found->worst_start == (sign > 0 ? 2 : 1));
+    CHECK(found->before.lower <= *std::max_element(distances.begin(), distances.end()));
+    CHECK(found->before.upper >= *std::max_element(distances.begin(), distances.end()));
+    CHECK(found->before.upper - found->before.lower < little * little);
+  }
 }
 
 TEST_CASE("a chain that is periodic, or that does not reach every state, never mixes") {
