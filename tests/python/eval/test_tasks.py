@@ -20,6 +20,7 @@ from conftest import write_records
 
 from tempera.errors import BadInput
 from tempera.eval.evaluation import Evaluation
+from tempera.eval.graders.letter import LETTERS
 from tempera.eval.input_files import digest, read_records
 from tempera.eval.tasks import TASKS, read_task
 from tempera.eval.tasks.gpqa import shuffled_positions
@@ -113,6 +114,14 @@ def test_a_letter_grader_has_the_letters_of_its_data(tmp_path: Path) -> None:
         assert task.grader.extract("\\boxed{E}", True, task.problems[0]) == letter
         for problem in task.problems:
             assert task.grader.judge(problem.answer.strip("()").upper(), problem).correct
+
+
+@pytest.mark.parametrize("last", LETTERS)
+def test_a_letter_grader_knows_four_letters_though_its_data_have_fewer(last: str, tmp_path: Path) -> None:
+    path = write_records(tmp_path / "letters.jsonl", [{"prompt": "?", "answer": answer} for answer in ("A", last.lower())])
+    task = read_task("own", [path], grader="letter")
+    for letter in LETTERS:
+        assert (task.grader.extract(f"The answer is {letter}.", True, task.problems[0]) == letter) == (letter <= max("D", last))
 
 
 def test_humaneval_is_read_packed(tmp_path: Path) -> None:
