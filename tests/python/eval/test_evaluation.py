@@ -1,4 +1,4 @@
-"""The folder of an evaluation: what is kept in it, and what is told of its judging."""
+"""The folder of an evaluation: its files, and the count of answers that were not judged to the end."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def test_a_byte_that_is_not_utf_8_is_told_by_its_place_in_the_file(tmp_path: Pat
     file = tmp_path / "data.jsonl"
     for place in range(1, len(whole)):
         file.write_bytes(whole[:place] + b"\xff" + whole[place:])
-        # Within a letter of two bytes it is the letter that is none.
+        # Within a letter of two bytes the letter is named.
         begin = place - 1 if whole[place - 1 : place] == "é".encode()[:1] else place
         with pytest.raises(BadInput, match=f"^{file}: is not UTF-8 at byte {begin}$"):
             list(read_records(file))

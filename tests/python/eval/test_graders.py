@@ -147,7 +147,7 @@ def test_a_mixed_number_has_a_part_between_0_and_1() -> None:
             assert number_of(f"2\\frac{{{above}}}{{{below}}}") == value, (above, below)
 
 
-# Of those of the data: what a grader takes for a right answer is one that an answer can equal.
+# The data may have any of these as a right answer; a grader refuses those that no answer can equal.
 RIGHT_ANSWERS = (
     "7", "-3", "0", "7.0", "7.5", "1/2", "4/2", "\\frac{6}{3}", "\\frac{1}{3}", "1,000", "12,34", "x", "", " ", "B", "b", "(B)", "K", "AB", "1e3", "5 cm", "3 1/2",
 )  # fmt: skip

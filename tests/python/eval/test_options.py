@@ -21,7 +21,7 @@ WORDS = {
     "--estimate": ["--estimate"], "--answers": ["--answers", "a.jsonl"], "--matched": ["--matched"], "--equal-powers": ["--equal-powers", "1,2"],
     "--out": ["--out", "o"], **{f"--sweep {kind}": ["--sweep", kind] for kind in ("replicas", "rounds", "ladder", "schedule")},
 }  # fmt: skip
-# What says which answers are taken from a file, and who judges them.
+# These say which answers are taken from a file, and who judges them.
 OF_A_FILE = {"--task", "--data", "--subset", "--grader", "--limit", "--out", "--model", "--tempera", "--answers"}
 
 

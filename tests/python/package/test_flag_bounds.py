@@ -15,7 +15,7 @@ FLAGS += [(SERVE, name) for name in ("port", "batch", "under_way", "queue", "gra
 
 
 class Asked(Exception):
-    """What the compiled half is asked for, in the place of its answer."""
+    """Ends a call in the place of the compiled half, with the value that it was given."""
 
 
 @pytest.mark.parametrize(("words", "name"), FLAGS, ids=[name for _, name in FLAGS])

@@ -1,4 +1,4 @@
-"""What the judge of models says of two rows, of a finding and of a vocabulary, against sums that are written out; and how far it goes."""
+"""The judge of models against sums that are written out: two rows, a finding, a vocabulary; and its longest prefix."""
 import itertools
 import math
 import random

@@ -7,7 +7,7 @@ import pytest
 from tempera import ray
 from tempera.errors import BadInput
 
-# What str.splitlines takes for the end of a line. A carriage return, which text files begin a new line at, is escaped in JSON.
+# str.splitlines ends a line at each of these. JSON escapes those below U+0020, the carriage return among them.
 ENDS = [chr(code) for code in range(0x2030) if len(f"a{chr(code)}b".splitlines()) > 1]
 
 

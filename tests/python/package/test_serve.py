@@ -223,7 +223,7 @@ print("after it", flush=True)
 
 
 class Stopped:
-    """In the place of the compiled half: what it was told."""
+    """Keeps the graces of its stops, in the place of the compiled half."""
 
     def __init__(self):
         self.graces = []
