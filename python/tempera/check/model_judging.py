@@ -187,7 +187,7 @@ def judge(model: Model, prompts: Iterable[Sequence[int]] | None, length: int, ro
     if compared["numbers"].unequal == 0:
         _repeated(texts, passes, after, compared["repeatability"])
         _split(texts, passes, after, compared["split"], chance)
-        _forked(texts, passes, after, compared["fork"], compared["origin"], chance)
+        _forked(texts, passes, after, compared["fork"], compared["origin"], chance, model.positions or 2**62)
         _together(texts, passes, after, compared["batch"], chance)
     _vocabulary(model, compared["vocabulary"])
     largest = max((float(np.abs(row[np.isfinite(row)]).max(initial=0.0)) for row in expected.values()), default=0.0)
@@ -214,7 +214,7 @@ def _texts(
     begins = _first_tokens(model)
     texts = []
     for row in range(rows):
-        most = max(4, length - row * (length // (2 * rows)))
+        most = min(length, max(4, length - row * (length // (2 * rows))))
         text = [chance.choice(begins)]
         while len(text) < most:
             logits = passes.fresh(text).astype(np.float64)
@@ -262,12 +262,15 @@ def _split(texts: Sequence[list[int]], passes: _Passes, after: Any, found: _Comp
         found.take(passes([pieces], [text[middle:]])[0], after(text), f"{text} in pieces of {middle} and {len(text) - middle}")
 
 
-def _forked(texts: Sequence[list[int]], passes: _Passes, after: Any, found: _Compared, origin: _Compared, chance: random.Random) -> None:
-    for text, other in zip(texts, [*texts[1:], texts[0]], strict=True):
+def _forked(
+    texts: Sequence[list[int]], passes: _Passes, after: Any, found: _Compared, origin: _Compared, chance: random.Random, positions: int
+) -> None:
+    for whole_text, other in zip(texts, [*texts[1:], texts[0]], strict=True):
+        text = whole_text[: max(2, positions - 1)]  # with room for one more token
         cache = passes.empty()
         passes([cache], [text])
         kept = chance.randrange(1, len(text))
-        more = other[-min(len(other), len(text) - kept) :]
+        more = other[-min(len(other), len(text) - kept, max(1, positions - len(text))) :]
         early, late, end = cache.fork(kept), cache.fork(kept), cache.fork(len(text))
         found.take(passes([early], [more])[0], after(text[:kept] + more), f"{text[:kept]} + {more} from a fork of {text}")
         again = early.fork(kept + 1)

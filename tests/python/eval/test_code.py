@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from conftest import needs_sandbox
 
@@ -175,3 +177,21 @@ def test_outputs_are_compared_by_lines_and_numbers() -> None:
     assert not same_output("yes", "YES") and not same_output("a b", "a  b") and not same_output("1\n2", "1 2")
     assert same_output("a\x0cb", "a\x0cb") and not same_output("a\x0cb", "a\nb")
     assert not same_output("", "0") and not same_output("nan", "0")
+
+
+def test_spaces_at_the_ends_of_lines_are_no_difference_on_either_side() -> None:
+    ends = ("", " ", "\t")
+    for lines in (["a", "1 2"], ["a"], ["", "b", "", "c"]):
+        for before, after, last in itertools.product(ends, ends, ("", "\n", " \n\n")):
+            dressed = "\n".join(before + line + after for line in lines) + last
+            plain = "\n".join(lines)
+            assert same_output(dressed, plain) and same_output(plain, dressed) and same_output(dressed, dressed)
+            assert not same_output(dressed, plain + "x") and not same_output(plain + "x", dressed) and not same_output(dressed, plain + "\nx")
+
+
+def test_what_tries_the_last_definition_of_a_function_is_left_out_and_nothing_before_it() -> None:
+    first, last = "def f(x):\n    return 1\n", "def f(x):\n    return 2 * x\n"
+    for trial in ("print(f(1))\n", "assert f(1)\n", "f\n"):
+        for count in (0, 1, 2):
+            program = function_program(f"Here it is:\n{first}{trial}{last}{trial * count}", "", "f")
+            assert program.rstrip("\n") + "\n" == f"\n{first}{trial}{last}", program

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import combinations, permutations
 from pathlib import Path
 
 import pytest
 from conftest import write_at_one_time
 
 from tempera.errors import BadInput
-from tempera.eval.graders.letter import LETTERS, LetterGrader
+from tempera.eval.graders.denied import is_denied
+from tempera.eval.graders.letter import LETTERS, LetterGrader, letter_of
 from tempera.eval.graders.numeric import IntegerGrader, NumericGrader
 from tempera.eval.graders.numbers import number_of
 from tempera.eval.graders.verdict import Grader
@@ -96,6 +98,84 @@ def test_a_letter_that_is_a_word_too_needs_more_than_a_word_after_it(letter: str
     assert list(found.values()) == [None if is_word else letter] * 2 + [letter] * 4, found
 
 
+# Where an answer may be stated, what decides first to begin with: the line that it is in (at the text's begin, within it, at its end).
+STATED_LETTERS = (
+    (1, "So \\boxed{%s} it is."), (1, "The answer is %s."), (1, "Option %s is correct."), (2, "%s"), (0, "%s"),
+)  # fmt: skip
+STATED_NUMBERS = ((1, "So \\boxed{%s} it is."), (1, "#### %s"), (1, "The answer is %s."), (1, "We count %s ducks"))
+
+
+def test_of_two_places_that_state_an_answer_the_stronger_one_decides() -> None:
+    for grader, places, answers in ((LetterGrader(), STATED_LETTERS, "BC"), (NumericGrader(), STATED_NUMBERS, "57")):
+        for stronger, weaker in combinations(places, 2):
+            for one, other in permutations(answers):
+                stated = [(stronger[0], stronger[1] % one), (weaker[0], weaker[1] % other)]
+                for order in permutations(stated):
+                    # Sorted by line alone, so that two within the text keep the order of this turn.
+                    lines = sorted([*order, (0.5, "Let us see."), (1.5, "Is that all?")], key=lambda line: line[0])
+                    text = "\n".join(line for _, line in lines)
+                    assert grader.extract(text, True, Problem("1", {}, "")) == one, text
+
+
+@pytest.mark.parametrize(
+    ("grader", "form", "which"),
+    [
+        (LetterGrader(), "So \\boxed{%s} it is.", -1), (LetterGrader(), "The answer is %s.", -1), (LetterGrader(), "Option %s is correct.", -1),
+        (NumericGrader(), "So \\boxed{%s} it is.", -1), (NumericGrader(), "#### %s", 0), (NumericGrader(), "The answer is %s.", -1),
+        (NumericGrader(), "We count %s ducks.", -1),
+    ],
+)  # fmt: skip
+def test_of_several_answers_in_one_form_the_last_counts_and_the_first_after_the_signs(grader: Grader, form: str, which: int) -> None:
+    for answers in permutations("ABC" if isinstance(grader, LetterGrader) else ("5", "17", "230")):
+        text = "\n".join(form % answer for answer in answers)
+        assert grader.extract(text, True, Problem("1", {}, "")) == answers[which], text
+
+
+@pytest.mark.parametrize("letter", LETTERS)
+def test_a_right_letter_is_one_in_brackets_or_with_a_point_and_nothing_else(letter: str) -> None:
+    for written in (letter, letter.lower(), f"({letter})", f"({letter.lower()})", f"{letter}.", f"{letter})", f" {letter} ", f"({letter}).", f" ({letter}). "):
+        assert letter_of(written) == letter and grader_named("letter").fault_of(written) == "", written
+    for written in ("", letter * 2, f"{letter} B", f"{letter}:", f"[{letter}]", "K", "1", "é"):
+        assert letter_of(written) == "" and "is not a letter from A to J" in grader_named("letter").fault_of(written), written
+
+
+def test_a_mixed_number_has_a_part_between_0_and_1() -> None:
+    for above in range(7):
+        for below in range(1, 6):
+            value = 2 + Fraction(above, below) if 0 < above < below else None
+            assert number_of(f"2 {above}/{below}") == value, (above, below)
+            assert number_of(f"2\\frac{{{above}}}{{{below}}}") == value, (above, below)
+
+
+# The data may have any of these as a right answer; a grader refuses those that no answer can equal.
+RIGHT_ANSWERS = (
+    "7", "-3", "0", "7.0", "7.5", "1/2", "4/2", "\\frac{6}{3}", "\\frac{1}{3}", "1,000", "12,34", "x", "", " ", "B", "b", "(B)", "K", "AB", "1e3", "5 cm", "3 1/2",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["exact", "integer", "letter", "number"])
+def test_an_answer_of_the_data_is_faulty_if_no_answer_can_equal_it(name: str) -> None:
+    grader = grader_named(name)
+    for answer in RIGHT_ANSWERS:
+        can_be_equal = any(grader.judge(given, Problem("1", {}, answer)).correct for given in (answer, answer.strip(), letter_of(answer)) if given or name == "exact")
+        assert (grader.fault_of(answer) == "") == can_be_equal, answer
+
+
+def test_an_exact_answer_is_that_of_the_data_but_for_spaces_at_the_ends() -> None:
+    for before, after in ((" ", ""), ("", "\n"), ("\t", "  "), ("", "")):
+        for inner in ("42", "a  b", "é"):
+            assert right(grader_named("exact"), f"<think>1</think>{before}{inner}{after}", f"{after}{inner}{before}")
+            assert not right(grader_named("exact"), f"{before}{inner}{after}", f"{inner}x") and not right(grader_named("exact"), inner.replace(" ", "") + "y", inner)
+
+
+@pytest.mark.parametrize("after", [" is wrong.", " is incorrect.", " was not the answer.", ", wrong.", " (incorrect)", " isn't the answer.", " cannot be right.",
+                                   " doesn't work.", " does not work.", ", sorry.", ", no wait, C.", ", or rather C.", "? No.", ". Wait, that is wrong."])  # fmt: skip
+def test_what_is_denied_is_denied_though_it_may_be_called_wrong(after: str) -> None:
+    """A question for what is wrong lets its answer be called so, and denied no more than any other."""
+    is_called_wrong = after in (" is wrong.", " is incorrect.", " was not the answer.", ", wrong.", " (incorrect)")
+    assert is_denied("The answer is ", after) and is_denied("The answer is ", after, may_be_wrong=True) != is_called_wrong
+
+
 def test_worked_sums_must_have_ended() -> None:
     grader = grader_named("worked-sum")
     assert right(grader, "<03,12=12", "12") and right(grader, "=12", "12")
@@ -142,6 +222,7 @@ def test_a_function_of_ones_own(tmp_path: Path) -> None:
     )
     grader = grader_named(f"{file}:grade")
     assert right(grader, "12 and more", "12") and not right(grader, "13", "12")
+    assert right(grader, "<think>13</think>\n 12 and more", "12") and grader.extract("<think>1</think> \n2 \n", True, Problem("1", {}, "")) == "2"
     problem = Problem("1", {}, "12")
     assert "no" in grader.judge("crash", problem).failure
     assert "ended" in grader.judge("exit", problem).failure

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -119,11 +121,47 @@ def test_a_question_that_never_ends_is_ended_and_the_next_is_answered() -> None:
     worker.close()
 
 
+def test_what_a_process_said_before_it_ended_is_no_part_of_the_next_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "python"
+    monkeypatch.setattr(sys, "executable", str(program))
+    whole = '{}\n{"imports": {"a.py": "0"}}\n{"answer": true}\n'
+
+    def says(text: str, then: str) -> None:
+        program.write_text(f"#!/bin/sh\nprintf '%s' '{text}'\n{then}\n")
+        program.chmod(0o755)
+
+    for cut in range(len(whole)):
+        worker = LimitedWorker(60)
+        says(whole[:cut], "read question" if "\n" in whole[:cut] else "exit 1")
+        with pytest.raises(Crashed, match="ended"):
+            worker.ask("own_function")
+        says(whole.replace('"0"', '"1"'), "read question")
+        assert worker.ask("own_function") is True, whole[:cut]
+        # A module that was imported before is kept as it was then.
+        assert worker.imports == {"a.py": "0" if "0" in whole[:cut] and whole[:cut].count("\n") == 2 else "1"}
+        worker.close()
+
+
 def test_a_crash_is_told(tmp_path: object) -> None:
     worker = LimitedWorker(600)
     with pytest.raises(Crashed, match="ZeroDivisionError"):
         worker.ask("own_function", "/nowhere.py", "1 / 0", "grade", "a", "b")
     worker.close()
+
+
+@pytest.mark.parametrize("error", [TimedOut("after 1 s"), Crashed("no")])
+def test_a_question_without_an_answer_is_no_equality(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+    def ask(self: LimitedWorker, question: str, *arguments: str) -> bool:
+        raise error
+
+    monkeypatch.setattr(LimitedWorker, "ask", ask)
+    grader = MathematicsGrader()
+    problem = Problem("1", {"problem": "?"}, "x+y")
+    assert not grader.same("y+x", "x+y") and grader.same("x+y", "x+y")
+    verdict = grader.judge("y+x", problem)
+    assert (verdict.correct, verdict.second_opinion) == (False, None)
+    assert verdict.failure == ("timed out after 1 s" if isinstance(error, TimedOut) else "crashed: no")
+    assert grader.judge("x+y", problem).correct
 
 
 def test_a_grader_that_times_out_counts_as_wrong_and_says_so() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import csv
 import gzip
+import itertools
 import json
 import os
 import pickle
@@ -19,6 +20,7 @@ from conftest import write_records
 
 from tempera.errors import BadInput
 from tempera.eval.evaluation import Evaluation
+from tempera.eval.graders.letter import LETTERS
 from tempera.eval.input_files import digest, read_records
 from tempera.eval.tasks import TASKS, read_task
 from tempera.eval.tasks.gpqa import shuffled_positions
@@ -114,6 +116,14 @@ def test_a_letter_grader_has_the_letters_of_its_data(tmp_path: Path) -> None:
             assert task.grader.judge(problem.answer.strip("()").upper(), problem).correct
 
 
+@pytest.mark.parametrize("last", LETTERS)
+def test_a_letter_grader_knows_four_letters_though_its_data_have_fewer(last: str, tmp_path: Path) -> None:
+    path = write_records(tmp_path / "letters.jsonl", [{"prompt": "?", "answer": answer} for answer in ("A", last.lower())])
+    task = read_task("own", [path], grader="letter")
+    for letter in LETTERS:
+        assert (task.grader.extract(f"The answer is {letter}.", True, task.problems[0]) == letter) == (letter <= max("D", last))
+
+
 def test_humaneval_is_read_packed(tmp_path: Path) -> None:
     lines = [
         {"task_id": f"H/{n}", "prompt": "def f(x):\n", "entry_point": "f", "canonical_solution": "    return x\n", "test": "def check(f): pass"}
@@ -159,6 +169,29 @@ def test_a_subset_of_livecodebench_is_named(tmp_path: Path) -> None:
     assert task.title == "LiveCodeBench (2024-08-01..2025-02-01, 2 problems)"
     assert [problem.id for problem in task.problems] == ["q2", "q3"]
     assert [problem.id for problem in read_task("livecodebench", [window], "2024-07-31..2024-07-31").problems] == ["q1"]
+
+
+def test_a_contest_has_its_day_whatever_its_zone_and_is_of_a_function_that_is_named_or_called(tmp_path: Path) -> None:
+    dates = ("2024-09-01", "2024-09-01T00:00:00", "2024-09-01T23:59:59", "2024-09-01T12:00:00+00:00", "2024-09-01T12:00:00.5-08:00", "2024-09-01 12:00:00")
+    records = [contest(n, contest_date=date) for n, date in enumerate(dates)]
+    path = write_records(tmp_path / "w.jsonl", records)
+    for window, are_in in (("2024-09-01..2024-09-02", True), ("2024-08-01..2024-08-31", False), ("2024-09-02..2024-09-03", False)):
+        if are_in:
+            assert [problem.id for problem in read_task("livecodebench", [path], window).problems] == [f"q{n}" for n in range(len(dates))]
+        else:
+            with pytest.raises(BadInput, match="no contest is in"):
+                read_task("livecodebench", [path], window)
+    for kinds in itertools.product(("stdin", "functional"), repeat=2):
+        for count in (0, 1, 2):
+            for named in ({}, {"func_name": None}, {"func_name": "double"}):
+                public = json.dumps([{"input": "1", "output": "2", "testtype": kind} for kind in kinds[:count]])
+                path = write_records(tmp_path / "f.jsonl", [contest(1, public_test_cases=public, metadata=json.dumps(named))])
+                if named.get("func_name") is None and "functional" in kinds[:count]:
+                    with pytest.raises(BadInput, match='the field "func_name" is'):
+                        read_task("livecodebench", [path], "2024-09-01..2024-09-02")
+                else:
+                    (problem,) = read_task("livecodebench", [path], "2024-09-01..2024-09-02").problems
+                    assert problem.details["function"] == (named.get("func_name") or "")
 
 
 @pytest.mark.parametrize("form", ["lines", "packed", "array"])

@@ -9,6 +9,7 @@ import pytest
 from conftest import TEMPERA, TREE, WORKED_SUM, command
 
 import tempera
+from tempera import template_engine
 
 ENGINE = TREE / "python/tempera/template_engine.py"
 # Letters and digits that the small model of sums has tokens for.
@@ -43,6 +44,24 @@ def test_the_child_can_reach_nothing(tmp_path):
     assert done.stdout.split() == ["read", "write", "connect", "fork", "run", "kill", "folder", "sleep", "thread", "limit", "memory", "filter",
                                    "environment"], done.stderr
     assert not (tmp_path / "x").exists()
+
+
+VALUES = ["é", "日", "\u2028", {"b": [1, "ä"], "a": None}, [1.5, True], "<&'>", ""]
+
+
+def test_what_a_template_is_given_and_writes_is_what_transformers_gives_it():
+    """A user's argument wins over a token of its name, tools and documents are none, and tojson writes letters as they are."""
+    def rendered(source, **arguments):
+        return template_engine.render(source, [], {"bos_token": "<s>", "eos_token": "</s>"}, arguments)
+
+    assert rendered("{{ bos_token }}{{ eos_token }}{{ tools is none }}{{ documents is none }}{{ add_generation_prompt }}") == "<s></s>TrueTrueTrue"
+    for name in ("bos_token", "eos_token", "tools", "documents"):
+        assert rendered(f"{{{{ {name} }}}}", **{name: "own"}) == "own"
+    for value in VALUES:
+        assert rendered("{{ x | tojson }}", x=value) == json.dumps(value, ensure_ascii=False)
+        for name, given in (("ensure_ascii", True), ("indent", 2), ("separators", [",", ":"]), ("sort_keys", True)):
+            expected = json.dumps(value, **{"ensure_ascii": False, name: given})
+            assert rendered(f"{{{{ x | tojson({name}=y) }}}}", x=value, y=given) == expected
 
 
 @pytest.fixture(scope="module")

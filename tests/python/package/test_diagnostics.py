@@ -1,7 +1,9 @@
 """Figures of MCMC against naive recomputations; test_arviz.py compares them with arviz."""
 import csv
+import itertools
 import json
 import math
+import random
 import statistics
 from fractions import Fraction
 
@@ -191,6 +193,34 @@ def test_a_run_gives_the_figures_of_its_events(tmp_path, ladder):
     assert {row.chains for row in run.diagnostics()} == {2}
 
 
+def test_chains_are_the_records_after_the_rounds_of_the_last_stage():
+    """Against loops over the lines; small figures, so that records tie."""
+    chance = random.Random(5)
+    for turn in range(150):
+        rungs, stages, rounds, samples = chance.randrange(1, 4), chance.randrange(1, 3), chance.randrange(2, 5), chance.randrange(1, 4)
+        lines = [
+            {"id": id, "sample": sample, "stage": stage, "round": round, "log_p0": [float(-chance.randrange(3)) for _ in range(rungs)],
+             "lengths": [chance.randrange(1, 3) for _ in range(rungs)]}
+            for stage in range(stages) for round in range(rounds) for id in ("a", "b") for sample in range(samples)
+        ]  # fmt: skip
+        if turn % 3 == 0 and samples > 1:  # a chain that has not ended
+            del lines[-1]
+        chance.shuffle(lines)
+        lines.sort(key=lambda line: (line["stage"], line["round"]))  # prompts and samples come in any order
+        found = diagnostics.chains_of({name: [line[name] for line in lines] for name in lines[0]})
+        assert {key[0] for key in found} == {"a", "b"}
+        for id in ("a", "b"):
+            of_samples = [[line for line in lines if (line["id"], line["sample"]) == (id, sample) and line["stage"] == stages - 1 and line["round"] > 0]
+                          for sample in range(samples)]  # fmt: skip
+            whole = [of for of in of_samples if len(of) == max(map(len, of_samples))]
+            held = [(line["log_p0"][-1], line["lengths"][-1]) for of in whole for line in of]
+            commonest = max(held, key=lambda record: (held.count(record), record))
+            assert found[id, "log_p0"].tolist() == [[line["log_p0"] for line in of] for of in whole]
+            assert found[id, "length"].tolist() == [[line["lengths"] for line in of] for of in whole]
+            expected = [[[float(record == commonest) for record in zip(line["log_p0"], line["lengths"])] for line in of] for of in whole]
+            assert found[id, "answer"].tolist() == expected
+
+
 def test_the_command_gives_the_same_figures(tmp_path):
     (tmp_path / "prompts.jsonl").write_text('{"id": "a, \\"b\\"", "prompt": "4+7?"}\n{"id": "c", "prompt": "3+8+6?"}\n')
     flags = ["--powers", "1,2,4", "--horizon", "28", "--block", "4", "--rounds", "30", "--samples", "4", "--seed", "4"]
@@ -289,3 +319,19 @@ def test_a_run_is_compared_with_nothing_but_exact_draws_of_its_law(tmp_path):
             run.against_exact(tempera.RunFolder(tmp_path / name))
     with pytest.raises(tempera.BadInput, match="no answers to the prompt"):
         diagnostics.against([{"id": "a", "answer": "x", "tokens": [1], "log_p0": -1.0}], [])
+
+
+def test_a_run_is_compared_at_the_power_of_the_rung_that_answers(tmp_path, monkeypatch):
+    monkeypatch.setattr(diagnostics, "rank_test", lambda *_: 1.0)  # which takes long, and is of the answers alone
+    for rung, power in itertools.product((1, 2, 3), (1, 2, 4)):
+        for name, said in (("ours", {"sampler": "ppt", "powers": [1, 2, 4], "output_rung": rung, "seed": 1}),
+                           ("theirs", {"sampler": "exact-rejection", "powers": [power], "output_rung": 1, "seed": 2})):  # fmt: skip
+            (tmp_path / name).mkdir(exist_ok=True)
+            (tmp_path / name / "config.json").write_text(json.dumps({"model_path": "m", "horizon": 3, **said}))
+            (tmp_path / name / "samples.jsonl").write_text('{"id": "a", "answer": "x", "tokens": [1], "log_p0": -1.0}\n')
+        ours, theirs = (tempera.RunFolder(tmp_path / name) for name in ("ours", "theirs"))
+        if power == [1, 2, 4][rung - 1]:
+            assert [row.answers for row in ours.against_exact(theirs)] == [1, 1, 1]
+        else:
+            with pytest.raises(tempera.BadInput, match=f"has the power {power}, and .* {[1, 2, 4][rung - 1]}"):
+                ours.against_exact(theirs)

@@ -1,7 +1,9 @@
 """log Z with intervals, beside exact sums over finite models."""
+import itertools
 import json
 import math
 import random
+import statistics
 import warnings
 from fractions import Fraction
 
@@ -229,6 +231,43 @@ def test_two_estimates_that_differ_by_more_than_their_errors_are_warned_of(monke
             warnings.simplefilter("always")
             partition.of_ladder(None, [], powers)
         assert [one.category for one in told] == [partition.PartitionWarning] * is_warned
+
+
+def test_the_integral_is_that_of_its_rule():
+    """h/2 (m_0 + m_1) + h²/12 (v_0 − v_1) from rung to rung, by loops; powers with unequal gaps, rungs with unequal spreads."""
+    chance = random.Random(3)
+    powers = [1, 1.3, 2.5, 4]
+    chains = [[[-9 / power + chance.gauss(0, 3 / power) for power in powers] for _ in range(7)] for _ in range(3)]
+
+    def integrals(of):
+        total, left, found = 0.0, 0.0, [(0.0, 0.0)]
+        for rung in range(3):
+            (m_0, v_0), (m_1, v_1) = ((statistics.fmean(values), statistics.pvariance(values)) for values in
+                                      ([draw[at] for chain in of for draw in chain] for at in (rung, rung + 1)))  # fmt: skip
+            step = powers[rung + 1] - powers[rung]
+            total += step / 2 * (m_0 + m_1) + step**2 / 12 * (v_0 - v_1)
+            left += abs(step**2 / 12 * (v_0 - v_1))
+            found.append((total, left))
+        return found
+
+    integral, errors, left = partition.thermodynamic(chains, powers)
+    assert list(zip(integral, left)) == [pytest.approx(pair, rel=1e-12, abs=1e-12) for pair in integrals(chains)]
+    without = [[one for one, _ in integrals(chains[:at] + chains[at + 1 :])] for at in range(3)]
+    for rung in range(4):
+        values = [of[rung] for of in without]
+        assert errors[rung] == pytest.approx(math.sqrt(2 / 3 * sum((value - statistics.fmean(values)) ** 2 for value in values)), rel=1e-9, abs=1e-12)
+
+
+def test_a_ladder_is_of_powers_above_0_that_rise():
+    for powers in itertools.product((-1.0, 0.0, 0.5, 1.0, 2.0), repeat=2):
+        chains = [[[-1.0, -1.0]] * 2] * 2
+        if 0 < powers[0] < powers[1]:
+            assert len(partition.of_ladder("a", chains, list(powers))) == 2
+        else:
+            with pytest.raises(tempera.BadInput, match="is not a ladder; give positive powers that rise"):
+                partition.of_ladder("a", chains, list(powers))
+    with pytest.raises(tempera.BadInput, match="is not a ladder"):
+        partition.of_ladder("a", [[[]]], [])
 
 
 def test_integration_of_a_normal_log_p0_is_exact():

@@ -1,5 +1,6 @@
 """The server over a model of this process: a callable's answers by HTTP, its faults, and the ways to end it."""
 import http.client
+import itertools
 import json
 import re
 import signal
@@ -221,6 +222,39 @@ print("after it", flush=True)
         assert program.wait(60) == 0
 
 
+class Stopped:
+    """Keeps the graces of its stops, in the place of the compiled half."""
+
+    def __init__(self):
+        self.graces = []
+
+    def stop(self, seconds):
+        self.graces.append(seconds)
+
+
+@pytest.mark.parametrize("signals", list(itertools.product((signal.SIGINT, signal.SIGTERM), repeat=3)))
+def test_each_signal_but_the_first_waits_for_nothing(signals):
+    found = Stopped()
+    server = tempera.Server.__new__(tempera.Server)
+    server._server, server._grace, server._is_stopped = found, 7, False
+    before = {signal.SIGINT: signal.signal(signal.SIGINT, signal.default_int_handler), signal.SIGTERM: signal.signal(signal.SIGTERM, signal.SIG_DFL)}
+    try:
+        with server._stopped_by_signals():
+            for which in signals:
+                signal.raise_signal(which)
+        assert found.graces == [7, 0, 0]
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+        # A signal that the program handles itself is left to it.
+        came = []
+        signal.signal(signals[0], lambda which, _: came.append(which))
+        with server._stopped_by_signals():
+            signal.raise_signal(signals[0])
+        assert came == [signals[0]] and len(found.graces) == 3
+    finally:
+        for which, handler in before.items():
+            signal.signal(which, handler)
+
+
 def test_a_signal_that_comes_to_another_thread_ends_it():
     source = """
 import signal, sys, threading, tempera
@@ -271,6 +305,27 @@ def test_what_cannot_be_served_is_refused_by_one_line(own, name):
     assert said in str(raised.value) and "--" not in str(raised.value) and "\n" not in str(raised.value)
     with pytest.raises(TypeError, match="did you mean 'port'"):
         tempera.Server(own, prt=1)
+
+
+def test_a_name_is_that_of_a_file_in_the_folder_that_it_was_made_in(own, tmp_path, monkeypatch):
+    """A program may go to another folder meanwhile, and all but the file of keys is opened again later."""
+    told = []
+
+    class Told:
+        url = ""
+
+        def __init__(self, opened, name, version, options, sampler, warn):
+            told.append(options)
+
+    monkeypatch.setattr(own._native, "RawServer", Told)
+    monkeypatch.chdir(tmp_path)
+    model = tempera.Model.from_callable(uneven, 8, digest="1")
+    for name in ("access_log", "batch_folder", "runs"):
+        for given, expected in (("a", tmp_path / "a"), ("./b/../c", tmp_path / "c"), (tmp_path / "d", tmp_path / "d"), ("/e", "/e")):
+            tempera.Server(model, **{name: given})
+            assert told[-1][name] == str(expected)
+    tempera.Server(model, access_log="-")  # the standard output
+    assert told[-1]["access_log"] == "-"
 
 
 def test_batches_of_a_model_with_a_digest(tmp_path):

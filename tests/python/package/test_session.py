@@ -1,5 +1,6 @@
 """A session for those who serve."""
 import threading
+import types
 
 import pytest
 from conftest import PPT, PROMPT
@@ -34,6 +35,28 @@ def test_requests_come_and_go_and_change_no_answer(model):
     assert not session.busy and session.step() == []
     totals = session.totals()
     assert totals["batches"] > 0 and totals["decode_tokens"] > 0 and totals["forward_seconds"] > 0
+
+
+def test_a_request_that_another_thread_cancels_in_a_step_ends_nothing_else(model):
+    """News of a request may have been made before it was cancelled, and be taken after."""
+    session = tempera.Session(model)
+    gone, kept = session.submit(PROMPT, seed=1, samples=2, **PPT), session.submit(PROMPT, seed=2, **PPT)
+
+    class Raw:
+        """In the place of the compiled half: another thread cancels while it computes."""
+
+        def step(self):
+            session.cancel(gone)
+
+        def cancel(self, request):
+            pass
+
+        def take_news(self):
+            return [types.SimpleNamespace(kind="failure", request=request, sample=0, error="ModelError", text="a") for request in (gone, kept)]
+
+    session._session = Raw()
+    found = [event.request for event in session.step() if event.request != gone]
+    assert found == [kept] and not session.busy and session._confidence == {}
 
 
 def test_rounds_are_told_as_they_end(model):

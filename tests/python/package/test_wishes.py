@@ -1,4 +1,5 @@
 """The checks of arguments at their bounds: the last value that each takes, and the first that it refuses."""
+import json
 import math
 from fractions import Fraction
 
@@ -52,6 +53,18 @@ def test_a_message_is_a_role_and_a_content_and_nothing_else():
         for value in (1, None, b"x", ["x"], "\ud800"):
             with pytest.raises(BadInput, match="^prompt, message 2: "):
                 wishes.raw_prompt([good, {**good, name: value}])
+
+
+def test_what_a_template_is_told_of_thinking_is_what_was_said_of_it_in_either_way():
+    for said in (None, False, True, np.True_, 0):
+        for given in ({}, {"enable_thinking": None}, {"enable_thinking": False}, {"enable_thinking": True}):
+            told = {one for one in (said, given.get("enable_thinking")) if one is not None}
+            if len(told) > 1:
+                with pytest.raises(BadInput, match="^thinking: differs"):
+                    wishes.chat_arguments(said, given)
+                continue
+            expected = {**given, "effort": "low", **({} if said is None else {"enable_thinking": bool(said)})}
+            assert json.loads(wishes.chat_arguments(said, {**given, "effort": "low"})) == expected
 
 
 @pytest.mark.parametrize("letter", ["a", "ü", "€"])

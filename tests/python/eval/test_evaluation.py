@@ -1,0 +1,132 @@
+"""The folder of an evaluation: its files, and the count of answers that were not judged to the end."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import fields
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from tempera.errors import BadInput
+from tempera.eval.evaluation import Evaluation, Plan
+from tempera.eval.graders.verdict import Grader, Verdict
+from tempera.eval.grading import grade, read_grades
+from tempera.eval.input_files import WrongRecord, read_records, text_or_number_field
+from tempera.eval.problem import Problem
+from tempera.eval.prompts import template_from
+from tempera.eval.samplers import Settings
+from tempera.eval.sampling import Drawn, Sampling
+from tempera.eval.tasks import Task
+
+
+def evaluation_in(folder: Path, **plan: Any) -> Evaluation:
+    values: dict[str, Any] = {one.name: "" for one in fields(Plan)}
+    return Evaluation(folder, Plan(**{**values, "samplers": (), "seeds": (1,), **plan}))
+
+
+@pytest.mark.parametrize(
+    ("file", "is_drawn"),
+    [
+        ("answers/ppt/seed-1/run/checkpoint", True), ("answers/given/seed-1/run/given.jsonl", True), ("ladder.json", True), ("matched.json", True),
+        ("answers/ppt/seed-1/run.done", True), ("pilots/ppt-3.done", True), ("pilots/ppt-3/checkpoint", True), ("pilots/ladder.prompts.jsonl", False),
+        ("answers/ppt/seed-1/run.prompts.jsonl", False), ("answers/ppt/seed-1/run.errors", False), ("answers/ppt/seed-1/run/config.json", False),
+    ],
+)  # fmt: skip
+def test_a_folder_is_free_again_if_nothing_was_drawn_for_it(file: str, is_drawn: bool, tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    for name in ("settings.json", file):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("{}")
+    evaluation_in(folder).remove_if_empty()
+    assert folder.exists() == (folder / "settings.json").exists() == (folder / file).exists() == is_drawn
+
+
+def test_what_a_grader_imported_is_kept_as_it_was_first(tmp_path: Path) -> None:
+    """Verdicts of before a change would otherwise pass for those of after it."""
+    files = {name: tmp_path / name for name in ("a.py", "b.py")}
+    evaluation = evaluation_in(tmp_path / "out", grader=f"{tmp_path}/mine.py:grade")
+    evaluation.begin_grades_by("grader")
+    digests = {}
+    for text in ("1", "2"):
+        for file in files.values():
+            file.write_text(text)
+        digests[text] = hashlib.sha256(text.encode()).hexdigest()
+    for told in ({"a.py": "1"}, {"a.py": "2", "b.py": "2"}, {"b.py": "1"}):
+        evaluation.note_imports({str(files[name]): digests[text] for name, text in told.items()})
+    assert json.loads((tmp_path / "out/grades/grader.json").read_text())["imports"] == {"a.py": digests["1"], "b.py": digests["2"]}
+    for a in ("1", "2"):
+        for b in ("1", "2"):
+            files["a.py"].write_text(a)
+            files["b.py"].write_text(b)
+            assert evaluation.is_graded_by("grader") == ((a, b) == ("1", "2"))
+            assert not evaluation.is_graded_by("another")
+
+
+class Failing(Grader):
+    """Raises an exception at a text of its name."""
+
+    def extract(self, text: str, terminated: bool, problem: Problem) -> str | None:
+        return text
+
+    def judge(self, extracted: str, problem: Problem) -> Verdict:
+        if extracted == "fails":
+            raise RuntimeError("no")
+        return Verdict(extracted == "right")
+
+
+def test_every_answer_that_was_not_judged_to_the_end_is_counted(tmp_path: Path) -> None:
+    texts = {("a", 1): ["fails", "right"], ("a", 2): ["fails", "fails"], ("b", 1): ["wrong", "right"], ("b", 2): ["right", "fails"]}
+    samplers = [Settings(name, "given", (1.0,), None, None, 0) for name in "ab"]
+    problems = [Problem(f"p{number}", {}, "") for number in range(2)]
+    task = Task("own", "own", problems, Failing(), "plain", "plain")
+
+    def run_folder(settings: Settings, seed: int, rung: int | None = None) -> Path:
+        return tmp_path / settings.label / str(seed) / "run"
+
+    def records(folder: Path) -> list[Drawn]:
+        return [Drawn(f"p{n}", 0, text, None, None, True, None) for n, text in enumerate(texts[folder.parts[-3], int(folder.parts[-2])])]
+
+    for settings in samplers:
+        for seed in (1, 2):
+            run_folder(settings, seed).parent.mkdir(parents=True)
+            run_folder(settings, seed).with_name("run.done").touch()
+    evaluation = SimpleNamespace(
+        plan=SimpleNamespace(read_task=lambda: task, seeds=(1, 2)), folder=tmp_path, samplers=lambda: samplers, other_rungs=lambda _: [],
+        begin_grades_by=lambda _: False, run_folder=run_folder, grades_file=lambda settings, seed: tmp_path / f"{settings.label}{seed}.jsonl",
+    )  # fmt: skip
+    for again in (False, False, True):  # what is judged already counts as well
+        assert grade(cast(Evaluation, evaluation), cast(Sampling, SimpleNamespace(records=records)), again=again) == 4
+    for (label, seed), of_run in texts.items():
+        assert [one.correct for one in read_grades(tmp_path / f"{label}{seed}.jsonl")] == [text == "right" for text in of_run]
+
+
+def test_a_template_of_a_file_is_its_text_without_one_newline_at_its_end(tmp_path: Path) -> None:
+    for number, end in enumerate(("", "\n", "\n\n", "\n\n\n", " \n", "\n ")):
+        file = tmp_path / f"{number}.txt"
+        file.write_text("{problem}" + end)
+        assert template_from(str(file)).text == "{problem}" + (end[:-1] if end.endswith("\n") else end)
+
+
+def test_a_text_or_a_number_is_taken_as_it_is_written_and_nothing_else() -> None:
+    for value, text in ((0, "0"), (-7, "-7"), (2.5, "2.5"), (10**30, "1" + "0" * 30), ("", ""), ("x", "x"), ("true", "true")):
+        assert text_or_number_field("here", {"answer": value}, "answer") == text
+    for value in (True, False, None, [], {}, ["1"]):
+        with pytest.raises(WrongRecord, match='^here: the field "answer" is not text'):
+            text_or_number_field("here", {"answer": value}, "answer")
+    with pytest.raises(WrongRecord, match='^here: the field "answer" is missing'):
+        text_or_number_field("here", {"other": 1}, "answer")
+
+
+def test_a_byte_that_is_not_utf_8_is_told_by_its_place_in_the_file(tmp_path: Path) -> None:
+    whole = '{"id": "é"}\n{"id": "b"}\n{"id": "c"}\n'.encode()
+    file = tmp_path / "data.jsonl"
+    for place in range(1, len(whole)):
+        file.write_bytes(whole[:place] + b"\xff" + whole[place:])
+        # Within a letter of two bytes the letter is named.
+        begin = place - 1 if whole[place - 1 : place] == "é".encode()[:1] else place
+        with pytest.raises(BadInput, match=f"^{file}: is not UTF-8 at byte {begin}$"):
+            list(read_records(file))

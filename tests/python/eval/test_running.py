@@ -1,0 +1,189 @@
+"""The first stage by a sampler in memory: what is drawn, estimated and chosen by pilots, against sums that are written out."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+import re
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from tempera.errors import BadInput
+from tempera.eval import running
+from tempera.eval.evaluation import Evaluation
+from tempera.eval.run_folders import naming_problems
+from tempera.eval.sampler_command import _message, find_command
+from tempera.eval.samplers import SAMPLERS, Settings
+from tempera.eval.sampling import Asked, Drawn, Prompt, Sampling
+
+PROMPTS = [Prompt(f"p{number}", "?") for number in range(7)]
+LADDER = (1.0, 2.0, 4.0)
+
+
+class InMemory:
+    """A sampler whose figures are those of its settings."""
+
+    def __init__(self, costs: list[dict[str, Any]] | None = None) -> None:
+        self.costs = iter(costs or [])
+        self.drawn: dict[Path, tuple[int, Asked]] = {}
+
+    def estimate(self, prompts: list[Prompt], asked: Asked) -> dict[str, Any]:
+        return next(self.costs)
+
+    def done(self, folder: Path) -> int:
+        return 0
+
+    def draw(self, prompts: list[Prompt], asked: Asked, folder: Path, progress: Any) -> None:
+        self.drawn[folder] = len(prompts), asked
+
+    def figures(self, folder: Path) -> Any:
+        prompts, asked = self.drawn[folder]
+        amount = asked.settings.amount
+        return SimpleNamespace(decode_tokens=prompts * amount * (6 if asked.settings.sampler == "ppt" else 2))
+
+    def records(self, folder: Path) -> list[Drawn]:
+        return [Drawn(prompt.id, 0, f"{folder.name} {prompt.id}", None, None, True, None) for prompt in PROMPTS]
+
+
+def evaluation_of(folder: Path, samplers: tuple[Settings, ...], **plan: Any) -> Evaluation:
+    problems = [SimpleNamespace(id=prompt.id) for prompt in PROMPTS]
+    known = {"samplers": samplers, "seeds": (1, 2), "matched": False, "all_rungs": False, "pilot_problems": 3, **plan}
+    found = SimpleNamespace(**known, read_task=lambda: SimpleNamespace(problems=problems), prompt=lambda problem: "?")
+    return Evaluation(folder, cast(Any, found))
+
+
+@pytest.mark.parametrize("case", range(20))
+def test_an_estimate_is_the_sum_of_its_runs(case: int, tmp_path: Path) -> None:
+    """Expectations add up, and so do the squares of the half-widths, each side by itself; memory is that of the largest run."""
+    chance = random.Random(case)
+    runs = chance.choice((2, 4, 6))
+
+    def figure(scale: float) -> dict[str, float]:
+        expected = scale * chance.uniform(5, 9)
+        return {"expected": expected, "low": expected - scale * chance.uniform(0, 4), "high": expected + scale * chance.uniform(5, 50)}
+
+    costs = [{"decode_tokens": figure(1000), "seconds": figure(1), "cache_bytes": figure(2**24), "is_guess": chance.random() < 0.2} for _ in range(runs)]
+    samplers = tuple(Settings(f"s{number}", "standard", (1.0,), 8, None, 1) for number in range(runs // 2))
+    lines = running.estimate(evaluation_of(tmp_path, samplers), cast(Sampling, InMemory(costs))).splitlines()
+    assert [line.partition(":")[0] for line in lines[: runs + 1]] == [*(f"s{n}, seed {seed} of 2" for n in range(runs // 2) for seed in (1, 2)), f"all {runs} runs"]
+    sums = {name: math.fsum(cost[name]["expected"] for cost in costs) for name in ("decode_tokens", "seconds")}
+    ends = {
+        (name, side): sums[name] + sign * math.sqrt(sum((cost[name][side] - cost[name]["expected"]) ** 2 for cost in costs))
+        for name in sums for side, sign in (("low", -1), ("high", 1))
+    }  # fmt: skip
+    largest = max(costs, key=lambda cost: cost["cache_bytes"]["expected"])["cache_bytes"]
+    assert lines[runs].partition(": ")[2] == (
+        f"{sums['decode_tokens']:.0f} decode tokens ({ends['decode_tokens', 'low']:.0f} to {ends['decode_tokens', 'high']:.0f}), "
+        f"{sums['seconds']:.3g} s ({ends['seconds', 'low']:.3g} to {ends['seconds', 'high']:.3g}), "
+        f"caches {largest['expected'] / 2**20:.3g} MiB (at most {largest['high'] / 2**20:.3g})"
+    )
+    assert (len(lines) == runs + 2) == any(cost["is_guess"] for cost in costs)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_amount_is_the_nearest_of_those_that_were_tried_and_the_least_of_two() -> None:
+    for case in range(300):
+        chance = random.Random(case)
+        steps = sorted(chance.sample(range(1, 60), chance.randrange(3, 9)))
+        prices = sorted(float(chance.randrange(1, 40)) for _ in range(len(steps) + 1))
+
+        def cost(amount: int, steps: list[int] = steps, prices: list[float] = prices) -> float:
+            return prices[sum(amount >= step for step in steps)]
+
+        target, first = float(chance.randrange(1, 40)), chance.randrange(1, 30)
+        amount, costs = running.nearest_amount(cost, target, first)
+        assert costs == {one: cost(one) for one in costs} and next(iter(costs)) == first and len(costs) <= 7
+        assert (abs(costs[amount] - target), amount) == min((abs(found - target), one) for one, found in costs.items()), case
+        assert min(costs) >= 1
+        # A pilot takes four times the amount of one before it at most, for who knows what it will cost.
+        tried = list(costs)
+        assert all(later <= 4 * max(tried[:place]) for place, later in enumerate(tried) if place)
+
+
+@pytest.mark.parametrize(("first", "tried"), [(100, [100]), (50, [50, 100]), (25, [25, 100]), (20, [20, 80, 100]), (2, [2, 8, 32, 100]), (400, [400, 100])])
+def test_costs_in_proportion_are_met_at_once_from_a_quarter_on(first: int, tried: list[int]) -> None:
+    amount, costs = running.nearest_amount(lambda amount: 10.0 * amount, 1000.0, first)
+    assert (amount, list(costs)) == (100, tried)
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS)
+@pytest.mark.parametrize("all_rungs", [False, True])
+def test_the_records_of_all_rungs_vote_the_returned_one_last(sampler: str, all_rungs: bool, tmp_path: Path) -> None:
+    """So that a tie of likelihoods goes to the coldest of the other rungs that was given first."""
+    settings = Settings(sampler, sampler, LADDER, 8, None, 1, particles=1)
+    evaluation = evaluation_of(tmp_path, (settings,), all_rungs=all_rungs)
+    is_drawn = all_rungs and sampler in ("ppt", "uncoupled-ladder")  # the other ladder chooses among its rungs itself
+    assert evaluation.other_rungs(settings) == ([1, 2] if is_drawn else [])
+    answers = running.answers(evaluation, cast(Sampling, InMemory()), settings, 1)
+    assert [answer.returned.id for answer in answers] == [prompt.id for prompt in PROMPTS]
+    for answer in answers:
+        rungs = ["rung-1", "rung-2", "run"] if is_drawn else ["run"] if sampler == "best-of-n" else []
+        assert [trace.text for trace in answer.traces] == [f"{rung} {answer.returned.id}" for rung in rungs]
+        assert answer.returned.text == f"run {answer.returned.id}"
+
+
+def test_pilots_are_of_the_first_problems_and_costs_of_an_answer_to_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    names = ("standard", "ppt", "power-smc", "fixed-horizon", "best-of-n")
+    samplers = tuple(Settings(name, name, LADDER, 8, None, 5, particles=2) for name in names)
+    for few in (1, 3, 7, 9):
+        folder = tmp_path / str(few)
+        sampling = InMemory()
+        running.match_tokens(evaluation_of(folder, samplers, matched=True, pilot_problems=few), cast(Sampling, sampling), PROMPTS)
+        found = json.loads((folder / "matched.json").read_text())
+        assert {prompts for prompts, _ in sampling.drawn.values()} == {min(few, 7)}
+        assert (found["ppt_decode_tokens_per_answer"], found["pilot_problems"]) == (30.0, min(few, 7))
+        assert {row["label"]: (row["amount"], row["decode_tokens"]) for row in found["samplers"]} == {name: (15, 30.0) for name in names[2:]}
+        assert min(asked.seed for _, asked in sampling.drawn.values()) > 1 << 40
+
+
+def test_a_command_is_the_one_given_then_that_of_the_environment_then_that_of_the_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each beside the others; one that is named and cannot be run is refused, and no other is taken for it."""
+    files = {}
+    for name in ("given", "environment", "path"):
+        (tmp_path / name).mkdir()
+        files[name] = tmp_path / name / "tempera"
+        files[name].write_text("#!/bin/sh\n")
+    built = find_command(sys.executable) and Path(running.__file__).parents[3] / "build/release/tempera"
+    for runs in range(8):
+        for there in range(8):
+            good = {name: bool(runs & 1 << place) for place, name in enumerate(files)}
+            known = {name: bool(there & 1 << place) for place, name in enumerate(files)}
+            for name, file in files.items():
+                file.chmod(0o755 if good[name] else 0o644)
+            monkeypatch.setenv("PATH", str(files["path"].parent) if known["path"] else "/nowhere")
+            if known["environment"]:
+                monkeypatch.setenv("TEMPERA", str(files["environment"]))
+            else:
+                monkeypatch.delenv("TEMPERA", raising=False)
+            named = next((name for name in ("given", "environment") if known[name]), None)
+            given = str(files["given"]) if known["given"] else None
+            if named is not None and not good[named]:
+                with pytest.raises(BadInput, match=f"^{files[named]}: is not a program that can be run"):
+                    find_command(given)
+            elif named is not None or (known["path"] and good["path"]):
+                assert find_command(given) == str(files[named or "path"])
+            elif built.exists():
+                assert find_command(given) == str(built)
+
+
+@pytest.mark.parametrize(
+    ("said", "line"),
+    [("", ""), ("\n \n", ""), ("tempera: x: is wrong\n", "x: is wrong"), ("20 of 30\ntempera: x\n", "x"), ("tempera: a\nb: c\n\n", "b: c"), ("tempera: a: tempera: b", "a: tempera: b")],
+)
+def test_what_a_command_says_is_its_last_line(said: str, line: str) -> None:
+    assert _message(said) == line
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_problem_is_named_once_and_what_is_said_of_it_stays(first: int) -> None:
+    for number in range(-1, len(PROMPTS) + 2):
+        said = f"p.jsonl, line {number}: holds p.jsonl, line {number}: twice" if number >= 0 else "p.jsonl: is empty"
+        is_known = number >= 0 and 0 <= number - first < len(PROMPTS)
+        expected = said.replace(f"p.jsonl, line {number}", f'problem "p{number - first}"', 1) if is_known else said
+        assert str(naming_problems(BadInput(said), r"p\.jsonl, line (\d+)", PROMPTS, first)) == expected
+    assert re.fullmatch(r'problem "p0": x', str(naming_problems(BadInput("prompt: x"), r"\bprompt(?: (\d+))?(?=:)", PROMPTS, first)))
