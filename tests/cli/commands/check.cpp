@@ -778,12 +778,14 @@ TEST_CASE("a whole program that is wrong is told so by smaller models, before th
                "    if len(model.vocabulary) == 3 and model.horizon == 3:\n"
                "        import time\n"
                "        time.sleep(1000)\n");
-  // A busy machine may need longer for the smaller models.
+  // A busy machine may need longer for the smaller models. The path is not to be taken for a hang
+  // before that.
   CommandResult result;
   for (const char* seconds : {"10", "100", "1000"}) {
     result = check_python(
         wrong,
-        " --whole --within 1e-9 --target power:2 --algorithm ppt --block 1 --horizon 3 --seconds " +
+        " --whole --within 1e-9 --target power:2 --algorithm ppt --block 1 --horizon 3 --timeout "
+        "2000 --seconds " +
             std::string(seconds) +
             " --model " TEMPERA_SOURCE_DIR "/toy_models/unequal_lengths.json");
     if (result.exit_code == 1) break;
