@@ -46,13 +46,13 @@ def _whole_from(least: int, most: int) -> Callable[[str, Any], int]:
     return lambda name, value: whole(name, value, least, most)
 
 
-def _folder(name: str, value: Any) -> str:
+def _absolute(name: str, value: Any) -> str:
     return os.path.abspath(path(name, value))
 
 
 def _log(name: str, value: Any) -> str:
     # It is opened again by this name, and "-" is the standard output.
-    return value if value == "-" else _folder(name, value)
+    return value if value == "-" else _absolute(name, value)
 
 
 def _origins(name: str, value: Any) -> list[str]:
@@ -64,7 +64,7 @@ _OPTIONS: dict[str, Callable[[str, Any], Any]] = {
     "host": not_empty, "port": _whole_from(0, 65535), "model_name": not_empty, "api_key_file": path, "without_key": truth,
     "access_log": _log, "access_log_prompts": truth, "allow_origin": _origins, "batch": _whole_from(1, 4096),
     "under_way": _whole_from(1, 65536), "cache_memory": whole, "queue": _whole_from(1, 1000000), "grace": _whole_from(0, 86400),
-    "longest": _whole_from(0, 31536000), "batch_folder": _folder, "runs": _folder,
+    "longest": _whole_from(0, 31536000), "batch_folder": _absolute, "runs": _absolute,
 }  # fmt: skip
 _SAMPLER = tuple(name for name in SamplerWishes.__annotations__ if name != "sampler")
 
