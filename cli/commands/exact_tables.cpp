@@ -190,18 +190,20 @@ void print_exact(std::ostream& out, const reference::RoundTripReport& report) {
 void print_exact(std::ostream& out, const MixingHeading& heading,
                  const reference::MixingReport& report) {
   const auto decimal = [](const Rational& value) { return to_decimal(value, printed_decimals); };
-  const auto between = [&](const Rational& least, const Rational& most) {
-    out << decimal(least) << " to " << decimal(most) << '\n';
+  const auto at_least = [](const Rational& bound) {
+    return to_decimal_below(bound, printed_decimals);
+  };
+  const auto at_most = [](const Rational& bound) {
+    return to_decimal_above(bound, printed_decimals);
   };
   if (report.second) {
     const reference::Bracket& second = *report.second;
     if (heading.is_joint) out << "\nof P P*, P* the chain backwards:";
-    out << "\nspectral gap:     ";
-    between(1 - second.upper, 1 - second.lower);
-    if (second.upper != 1) {
-      out << "relaxation time:  ";
-      between(1 / (1 - second.lower), 1 / (1 - second.upper));
-    }
+    out << "\nspectral gap:     " << at_least(1 - second.upper) << " to "
+        << at_most(1 - second.lower) << '\n';
+    if (second.lower != 1)
+      out << "relaxation time:  " << at_least(1 / (1 - second.lower))
+          << (second.upper == 1 ? " or more" : " to " + at_most(1 / (1 - second.upper))) << '\n';
   }
   if (report.time) {
     const reference::MixingTime& time = *report.time;
@@ -216,9 +218,9 @@ void print_exact(std::ostream& out, const MixingHeading& heading,
     for (const std::string& name : named.classes) out << " (" << name << ')';
     out << "\nmass:             " << decimal(cut.mass)
         << "\nconductance:      " << decimal(cut.conductance());
-    if (!heading.is_joint) out << "\ngap at most:      " << decimal(cut.gap_at_most());
+    if (!heading.is_joint) out << "\ngap at most:      " << at_most(cut.gap_at_most());
     if (const auto steps = cut.steps_at_least(heading.within))
-      out << "\nsteps at least:   " << decimal(*steps) << " to within "
+      out << "\nsteps at least:   " << at_least(*steps) << " to within "
           << to_string(heading.within);
     out << '\n';
   };
@@ -226,7 +228,7 @@ void print_exact(std::ostream& out, const MixingHeading& heading,
   if (!report.any_cut) return;
   print_cut(*report.any_cut, "narrowest cut of all");
   if (!heading.is_joint)
-    out << "gap at least:     " << decimal(report.any_cut->cut.gap_at_least()) << '\n';
+    out << "gap at least:     " << at_least(report.any_cut->cut.gap_at_least()) << '\n';
 }
 
 }  // namespace tempera::cli

@@ -91,8 +91,8 @@ CheckResult gap_against_power(const CheckContext& context) {
   const Bracket at_two = second_eigenvalue_at(context.functions, space, 2);
   const Bracket at_three = second_eigenvalue_at(context.functions, space, 3);
   count.expect_without(at_three.upper >= at_two.lower,
-                       "the gap at power 2 is below " + to_decimal(1 - at_two.lower, 5) +
-                           ", at power 3 above " + to_decimal(1 - at_three.upper, 5));
+                       "the gap at power 2 is below " + to_decimal_above(1 - at_two.lower, 5) +
+                           ", at power 3 above " + to_decimal_below(1 - at_three.upper, 5));
   return count.finding("comparisons of gaps");
 }
 
@@ -389,10 +389,11 @@ CheckResult swaps_accelerate(const CheckContext& context) {
   count.expect(held[0] > 0 && 5 * held[1] > 2 * held[0], "what the ladder holds");
   CheckResult finding = count.seen("");
   if (finding.sound())
-    finding.detail = "single gaps below " + to_decimal(1 - brackets[0].lower, 4) + ", " +
-                     to_decimal(1 - brackets[1].lower, 4) + ", " +
-                     to_decimal(1 - brackets[2].lower, 4) + "; two rounds of the ladder hold " +
-                     to_decimal(held[0], 4) + ", " + to_decimal(held[1], 4);
+    finding.detail = "single gaps below " + to_decimal_above(1 - brackets[0].lower, 4) + ", " +
+                     to_decimal_above(1 - brackets[1].lower, 4) + ", " +
+                     to_decimal_above(1 - brackets[2].lower, 4) +
+                     "; two rounds of the ladder hold " + to_decimal(held[0], 4) + ", " +
+                     to_decimal(held[1], 4);
   return finding;
 }
 

@@ -125,4 +125,21 @@ std::string to_decimal(const Rational& value, unsigned digits) {
   return value < 0 && rounded != 0 ? "-" + text : text;
 }
 
+std::string to_decimal_below(const Rational& value, unsigned digits) {
+  const Rational unit = integer_power(Rational(10), digits);
+  const Rational scaled = value * unit;
+  // Division of Integers rounds towards 0.
+  Integer units = numerator(scaled) / denominator(scaled);
+  if (Rational(units) > scaled) --units;
+  return to_decimal(Rational(units) / unit, digits);
+}
+
+std::string to_decimal_above(const Rational& value, unsigned digits) {
+  const Rational unit = integer_power(Rational(10), digits);
+  const Rational scaled = value * unit;
+  Integer units = numerator(scaled) / denominator(scaled);
+  if (Rational(units) < scaled) ++units;
+  return to_decimal(Rational(units) / unit, digits);
+}
+
 }  // namespace tempera::reference

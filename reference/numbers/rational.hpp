@@ -40,4 +40,11 @@ Rational rounded_power(const Rational& base, const Rational& exponent, std::size
 /// The decimal expansion rounded to `digits` places, for tables that people read.
 std::string to_decimal(const Rational& value, unsigned digits);
 
+/// The largest expansion with `digits` places that is not above the value: a lower bound stays one
+/// when it is printed.
+std::string to_decimal_below(const Rational& value, unsigned digits);
+
+/// The smallest expansion with `digits` places that is not below the value.
+std::string to_decimal_above(const Rational& value, unsigned digits);
+
 }  // namespace tempera::reference

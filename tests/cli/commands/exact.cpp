@@ -12,6 +12,7 @@ namespace tempera::exact_test {
 using nlohmann::json;
 using tempera::reference::parse_rational;
 using tempera::reference::Rational;
+using tempera::reference::to_decimal_below;
 using tempera::test::check_refusal;
 using tempera::test::Refusal;
 using tempera::test::run_command;
@@ -148,12 +149,67 @@ TEST_CASE("--gap encloses the spectral gap and the relaxation time") {
   const TemporaryFile model(four_state);
   const std::string exact = "exact " + model.path() + " ";
   const auto table = run_command(exact + "--horizon 2 --power 2 --gap");
-  CHECK_THAT(table.out, Catch::Contains("spectral gap:     0.37") && Catch::Contains("2.66"));
+  CHECK_THAT(table.out, Catch::Contains("spectral gap:     0.37"));
+  CHECK_THAT(table.out, Catch::Contains("relaxation time:  2.66"));
   for (const auto& [arguments, message] : std::vector<Refusal>{
            {"exact " TEMPERA_SOURCE_DIR "/toy_models/one_record.json --horizon 4 --power 2 --gap",
             "gap: is asked of 1 state"},
            {exact + "--horizon 2 --power 2 --kernel truncating --gap", "--gap"}})
     check_refusal(arguments, message);
+}
+
+// What is printed has ten places: a lower bound is the last such number that is not above it, an
+// upper bound the first that is not below.
+TEST_CASE("the table's bounds are bounds too") {
+  const Rational place = Rational(1) / 10'000'000'000;
+  for (const char* const arguments :
+       {"late_payoff.json --horizon 5 --power 3", "late_payoff.json --horizon 5 --power 2",
+        "unequal_lengths.json --horizon 3 --power 2", "four_state.json --horizon 3 --power 3"}) {
+    CAPTURE(arguments);
+    const std::string asked = "exact " TEMPERA_SOURCE_DIR "/toy_models/" + std::string(arguments) +
+                              " --gap --cuts --mixing 1/7 --no-matrix";
+    const json exact = json::parse(run_command(asked + " --json").out);
+    const std::string table = run_command(asked).out;
+    // Where the section with this name begins, and the number after `label` there.
+    const auto printed = [&](const char* section, const std::string& label) {
+      const std::size_t begin = table.find(label, table.find(section));
+      REQUIRE(begin < table.size());
+      std::istringstream text(table.substr(begin + label.size()));
+      std::string number;
+      text >> number;
+      return parse_rational(number, label);
+    };
+    const auto value = [](const json& text) { return parse_rational(text.get<std::string>(), ""); };
+    const auto at_least = [&](const char* section, const char* label, const json& bound) {
+      CAPTURE(section, label);
+      CHECK(printed(section, label) <= value(bound));
+      CHECK(value(bound) < printed(section, label) + place);
+    };
+    const auto at_most = [&](const char* section, const std::string& label, const json& bound) {
+      CAPTURE(section, label);
+      CHECK(value(bound) <= printed(section, label));
+      CHECK(printed(section, label) < value(bound) + place);
+    };
+    at_least("spectral gap", "gap:", exact["gap"][0]);
+    at_most("spectral gap", " to ", exact["gap"][1]);
+    at_least("relaxation", "time:", exact["relaxation"][0]);
+    at_most("relaxation", " to ", exact["relaxation"][1]);
+    for (const auto& [section, cut] :
+         {std::pair("by first tokens", "cut"), std::pair("narrowest cut of all", "any_cut")}) {
+      at_most(section, "gap at most:", exact[cut]["gap_at_most"]);
+      at_least(section, "steps at least:", exact[cut]["steps_at_least"]);
+    }
+    at_least("narrowest cut of all", "gap at least:", exact["any_cut"]["gap_at_least"]);
+  }
+  // A gap that cannot be told from 0 leaves the relaxation time without an upper bound.
+  const std::string slow = "exact " TEMPERA_SOURCE_DIR
+                           "/toy_models/late_payoff.json --horizon 5 --power 60 --gap --no-matrix";
+  const json found = json::parse(run_command(slow + " --json").out);
+  CHECK(found["gap"][0] == "0");
+  CHECK(found["relaxation"] == nullptr);
+  const Rational least = 1 / parse_rational(found["gap"][1].get<std::string>(), "gap");
+  CHECK_THAT(run_command(slow).out,
+             Catch::Contains("relaxation time:  " + to_decimal_below(least, 10) + " or more\n"));
 }
 
 // The distances of four_state are 5/6, 5/12, 25/96 and 125/768 (its page), and a joint chain's are

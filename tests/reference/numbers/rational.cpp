@@ -50,6 +50,26 @@ TEST_CASE("decimals are rounded at the last place") {
   CHECK(to_decimal(Rational(-1, 1000), 1) == "0.0");
 }
 
+TEST_CASE("a bound stays a bound when it is printed") {
+  CHECK(to_decimal_below(Rational(2, 3), 4) == "0.6666");
+  CHECK(to_decimal_above(Rational(2, 3), 4) == "0.6667");
+  CHECK(to_decimal_below(Rational(-1, 8), 2) == "-0.13");
+  CHECK(to_decimal_above(Rational(-1, 8), 2) == "-0.12");
+  CHECK(to_decimal_above(Rational(-1, 1000), 1) == "0.0");
+  CHECK(to_decimal_below(Rational(3, 8), 3) == "0.375");
+  CHECK(to_decimal_above(Rational(3, 8), 3) == "0.375");
+  law("the printed bounds are neighbours around the value, and one number only if it is it",
+      [](std::int32_t n, std::uint16_t d) {
+        const Rational value = Rational(n) / (Rational(d) + 1);
+        const auto digits = *rc::gen::inRange(0u, 7u);
+        const Rational unit = 1 / integer_power(Rational(10), digits);
+        const Rational below = parse_rational(to_decimal_below(value, digits), "below");
+        const Rational above = parse_rational(to_decimal_above(value, digits), "above");
+        RC_ASSERT(below <= value && value <= above);
+        RC_ASSERT(above - below == (denominator(Rational(value / unit)) == 1 ? Rational(0) : unit));
+      });
+}
+
 TEST_CASE("laws of rationals") {
   law("reading what was printed gives the number back", [](std::int64_t n, std::uint32_t d) {
     const Rational value = Rational(n) / (Rational(d) + 1);
