@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 from dataclasses import fields
 from pathlib import Path
@@ -15,7 +16,7 @@ from tempera.errors import BadInput
 from tempera.eval.evaluation import Evaluation, Plan
 from tempera.eval.graders.verdict import Grader, Verdict
 from tempera.eval.grading import grade, read_grades
-from tempera.eval.input_files import WrongRecord, read_records, text_or_number_field
+from tempera.eval.input_files import WrongRecord, digest, read_records, text_or_number_field
 from tempera.eval.problem import Problem
 from tempera.eval.prompts import template_from
 from tempera.eval.samplers import Settings
@@ -130,3 +131,52 @@ def test_a_byte_that_is_not_utf_8_is_told_by_its_place_in_the_file(tmp_path: Pat
         begin = place - 1 if whole[place - 1 : place] == "é".encode()[:1] else place
         with pytest.raises(BadInput, match=f"^{file}: is not UTF-8 at byte {begin}$"):
             list(read_records(file))
+
+
+def settings_of(label: str, sampler: str = "ppt", **changes: Any) -> Settings:
+    return Settings(label, sampler, **{"powers": (1.0, 2.0, 4.0), "horizon": 8, "block": None, "rounds": 3, "particles": 5, **changes})
+
+
+def test_samplers_are_run_with_what_their_pilots_found(tmp_path: Path) -> None:
+    """Those that pilots looked at; a ladder is found for the one that was to be found, and amounts by label."""
+    samplers = (settings_of("a", is_to_find=True), settings_of("b"), settings_of("c", "power-smc"), settings_of("d", "fixed-horizon"), settings_of("e", "standard"))
+    for matched, to_find in itertools.product((False, True), repeat=2):
+        asked = samplers if to_find else samplers[1:]
+        folder = tmp_path / f"{matched}{to_find}"
+        folder.mkdir()
+        evaluation = evaluation_in(folder, samplers=asked, matched=matched)
+        for name, is_needed in (("ladder.json", to_find), ("matched.json", matched)):
+            if is_needed:
+                with pytest.raises(BadInput, match="its pilots have not ended; `run` resumes them"):
+                    evaluation.samplers()
+                found = {"powers": [1.0, 1.5, 4.0], "samplers": [{"label": "c", "amount": 21}, {"label": "d", "amount": 22}]}
+                (folder / name).write_text(json.dumps(found))
+        expected = []
+        for one in asked:
+            values = dict(vars(one))
+            values |= {"powers": (1.0, 1.5, 4.0)} if one.label == "a" else {}
+            values |= {"c": {"particles": 21}, "d": {"rounds": 22}}.get(one.label, {}) if matched else {}
+            expected.append(Settings(**values))
+        assert evaluation.samplers() == tuple(expected)
+
+
+def test_each_sampler_seed_and_rung_has_a_place_of_its_own(tmp_path: Path) -> None:
+    labels = ["K = 1", "K = 10", "a.5", "a5", "a,5", "ladder geometric", "B"]
+    evaluation = evaluation_in(tmp_path, seeds=(1, 11), all_rungs=True)
+    places = [
+        evaluation.run_folder(settings_of(label), seed, rung) for label in labels for seed in (1, 11) for rung in [None, *evaluation.other_rungs(settings_of(label))]
+    ]
+    assert len(set(places)) == len(places) == 7 * 2 * 3
+    assert places[:3] == [tmp_path / f"answers/K-1/seed-1/{name}" for name in ("run", "rung-1", "rung-2")]
+    files = [evaluation.grades_file(settings_of(label), seed) for label in labels for seed in (1, 11)]
+    assert len(set(files)) == len(files) and files[0] == tmp_path / "grades/K-1/seed-1.jsonl"
+
+
+def test_a_limit_is_of_the_first_problems(tmp_path: Path) -> None:
+    data = tmp_path / "d.jsonl"
+    data.write_text("".join(json.dumps({"prompt": f"{n}?", "answer": str(n)}) + "\n" for n in range(5)))
+    for limit in range(7):
+        plan = evaluation_in(tmp_path, task="own", data=(str(data),), data_digests=(digest(data),), limit=limit).plan
+        assert [problem.answer for problem in plan.read_task().problems] == [str(n) for n in range(limit if 0 < limit < 5 else 5)]
+    with pytest.raises(BadInput, match="is another file than the one that the answers were drawn for"):
+        evaluation_in(tmp_path, task="own", data=(str(data),), data_digests=("0",), limit=0).plan.read_task()

@@ -187,3 +187,68 @@ def test_a_problem_is_named_once_and_what_is_said_of_it_stays(first: int) -> Non
         expected = said.replace(f"p.jsonl, line {number}", f'problem "p{number - first}"', 1) if is_known else said
         assert str(naming_problems(BadInput(said), r"p\.jsonl, line (\d+)", PROMPTS, first)) == expected
     assert re.fullmatch(r'problem "p0": x', str(naming_problems(BadInput("prompt: x"), r"\bprompt(?: (\d+))?(?=:)", PROMPTS, first)))
+
+
+@pytest.mark.parametrize("particles", [1, 2, 5])
+def test_best_of_n_is_the_likeliest_of_its_own_group_and_each_of_it_votes(particles: int) -> None:
+    chance = random.Random(particles)
+    settings = Settings("b", "best-of-n", (1.0,), 8, None, 1, particles=particles)
+    groups = [[Drawn(prompt.id, n, f"{prompt.id} {n}", -chance.uniform(1, 9), 1, True, None) for n in range(particles)] for prompt in PROMPTS]
+    sampling = cast(Sampling, SimpleNamespace(records=lambda _: [one for group in groups for one in group]))
+    found = running.answers_of(sampling, settings, Path())
+    assert [list(answer.traces) for answer in found] == groups
+    assert [answer.returned for answer in found] == [max(group, key=lambda one: cast(float, one.log_p0)) for group in groups]
+
+
+@pytest.mark.parametrize("is_part", [False, True])
+def test_a_run_is_drawn_once_and_tells_how_many_records_are_done(is_part: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of so many as are drawn, from those that it had; a part of a run is not the whole of it."""
+    shown: list[tuple[str, int, int]] = []
+    ended: list[int] = []
+    monkeypatch.setattr(running, "Progress", lambda *told: shown.append(told) or SimpleNamespace(show="show", end=lambda: ended.append(1)))
+    names = {"ppt": 7, "best-of-n": 14}
+    samplers = tuple(Settings(name, name, LADDER, 8, None, 5, particles=2) for name in names)
+    evaluation = evaluation_of(tmp_path, samplers, seeds=(4, 9))
+    sampling = InMemory()
+    monkeypatch.setattr(sampling, "done", lambda folder: len(folder.parts))
+    running.run(evaluation, cast(Sampling, sampling), "1/2" if is_part else "")
+    folders = [evaluation.run_folder(settings, seed) for settings in samplers for seed in (4, 9)]
+    assert shown == [(f"{name}, seed {n} of 2", count, len(folders[0].parts)) for name, count in names.items() for n in (1, 2)] and len(ended) == 4
+    assert [(folder, asked.settings, asked.seed, asked.output_rung) for folder, (_, asked) in sampling.drawn.items()] == [
+        (folder, settings, seed, None) for folder, (settings, seed) in zip(folders, [(settings, seed) for settings in samplers for seed in (4, 9)])
+    ]
+    made = [folder.with_name("run.done") for folder in folders]
+    assert [path.exists() for path in made] == [not is_part] * 4
+    # What is made stays; what is not is drawn.
+    for path in made:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    made[2].unlink()
+    sampling.drawn.clear()
+    running.run(evaluation, cast(Sampling, sampling))
+    assert list(sampling.drawn) == [folders[2]]
+    for path in (made[0], made[3]):
+        path.unlink()
+    merged: list[Path] = []
+    assert running.merge(evaluation, merged.append) == 4 and merged == [folders[0], folders[3]] and all(path.exists() for path in made)
+
+
+def test_a_ladder_that_is_found_has_six_digits_and_is_that_of_the_first_problems(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    told: list[Any] = []
+    found = (1.0, 1.23456789, 2.0000004, 4.0)
+    sampling = SimpleNamespace(ladder=lambda prompts, settings, file: told.append((prompts, settings, file)) or found)
+    samplers = tuple(Settings(f"s{n}", "ppt", LADDER, 8, None, 5, is_to_find=n == 1) for n in range(3))
+    running.find_ladder(evaluation_of(tmp_path, samplers, pilot_problems=2), cast(Sampling, sampling), PROMPTS)
+    assert told == [(PROMPTS[:2], samplers[1], tmp_path / "pilots/ladder.prompts.jsonl")]
+    assert json.loads((tmp_path / "ladder.json").read_text()) == {"powers": [1.0, 1.234568, 2.0, 4.0], "pilot_problems": 2}
+    assert capsys.readouterr().err == "s1: powers 1, 1.23457, 2, 4 (pilots of 2 problems)\n"
+
+
+def test_what_pilots_found_is_told_with_its_unit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    names = ("ppt", "power-smc", "fixed-horizon", "best-of-n", "standard", "low-temperature", "uncoupled-ladder", "power-sampling")
+    samplers = tuple(Settings(f"my {name}", name, LADDER, 8, None, 5, particles=2) for name in names)
+    running.match_tokens(evaluation_of(tmp_path, samplers, matched=True), cast(Sampling, InMemory()), PROMPTS)
+    units = {"power-smc": "particles", "best-of-n": "records", "fixed-horizon": "rounds", "uncoupled-ladder": "rounds", "power-sampling": "rounds"}
+    assert capsys.readouterr().err.splitlines() == [
+        f"my {name}: 15 {units[name]}, 30 decode tokens an answer, and ppt takes 30 (pilots of 3 problems)" for name in names if name in units
+    ]
