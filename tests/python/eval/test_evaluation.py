@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -180,3 +180,56 @@ def test_a_limit_is_of_the_first_problems(tmp_path: Path) -> None:
         assert [problem.answer for problem in plan.read_task().problems] == [str(n) for n in range(limit if 0 < limit < 5 else 5)]
     with pytest.raises(BadInput, match="is another file than the one that the answers were drawn for"):
         evaluation_in(tmp_path, task="own", data=(str(data),), data_digests=("0",), limit=0).plan.read_task()
+
+
+def a_whole_plan(folder: Path) -> Plan:
+    """Every field has a value of its own kind that is not its empty one."""
+    lists: dict[str, Any] = {"data": ("a", "b"), "data_digests": ("0", "1"), "model_flags": ("--batch", "3"), "seeds": (1, 2), "samplers": (settings_of("a"), settings_of("b"))}
+    numbers: dict[str, Any] = {"limit": 3, "pilot_problems": 4, "chat": True, "all_rungs": True, "matched": True}
+    values = {one.name: f"its {one.name}" for one in fields(Plan)} | lists | numbers
+    return Plan(**values)
+
+
+def test_a_plan_that_is_kept_is_the_same_when_it_is_read(tmp_path: Path) -> None:
+    plan = a_whole_plan(tmp_path)
+    folder = tmp_path / "out"
+    assert Evaluation.make(folder, plan).plan == plan
+    found = Evaluation.open(folder)
+    assert (found.folder, found.plan) == (folder, plan) and Evaluation.make(folder, plan).plan == plan
+    assert all(type(getattr(found.plan, one.name)) is type(getattr(plan, one.name)) for one in fields(Plan))
+    assert found.plan.samplers == plan.samplers and hash(found.plan.samplers) == hash(plan.samplers)  # tuples within, too
+
+
+@pytest.mark.parametrize("name", [one.name for one in fields(Plan)])
+def test_another_plan_is_refused_by_what_differs(name: str, tmp_path: Path) -> None:
+    plan = a_whole_plan(tmp_path)
+    Evaluation.make(tmp_path / "out", plan)
+    value = getattr(plan, name)
+    other = value[:1] if isinstance(value, tuple) else not value if isinstance(value, bool) else value * 2
+    with pytest.raises(BadInput) as refused:
+        Evaluation.make(tmp_path / "out", replace(plan, **{name: other}))
+    assert str(refused.value) == f"{tmp_path / 'out'}: holds an evaluation of other settings ({name.replace('_', ' ')}); give --out another folder"
+    assert Evaluation.open(tmp_path / "out").plan == plan
+
+
+def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
+    plan = a_whole_plan(tmp_path)
+    (tmp_path / "empty").mkdir()
+    assert Evaluation.make(tmp_path / "empty", plan).plan == plan
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full/mine").touch()
+    with pytest.raises(BadInput, match="full: is not empty and no evaluation; give --out another folder"):
+        Evaluation.make(tmp_path / "full", plan)
+    assert [path.name for path in (tmp_path / "full").iterdir()] == ["mine"]
+
+
+def test_verdicts_of_another_grader_go_and_it_is_told_if_there_were_any(tmp_path: Path) -> None:
+    evaluation = evaluation_in(tmp_path)
+    assert not evaluation.begin_grades_by("") and not evaluation.begin_grades_by("one")  # there are none yet
+    files = [evaluation.grades_file(settings_of(label), seed) for label in ("a", "b") for seed in (1, 2)]
+    for digest_of, goes in (("one", False), ("two", True), ("two", False), ("", True)):
+        for file in files:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.touch()
+        assert evaluation.begin_grades_by(digest_of) == goes and [file.exists() for file in files] == [not goes] * 4
+        assert evaluation.is_graded_by(digest_of) and not evaluation.is_graded_by("three")

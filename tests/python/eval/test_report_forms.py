@@ -28,7 +28,7 @@ from tempera.eval.samplers import Settings
 from tempera.eval.statistics import Interval, Paired
 from tempera.settings import takes
 
-# Of these some have a ladder, some rounds, some particles, and one is of a file.
+# Some have a ladder, some rounds, some particles, and one is of a file.
 KINDS = ("ppt", "standard", "power-smc", "best-of-n", "fixed-horizon", "power-sampling", "uncoupled-ladder", "given")
 
 
@@ -88,7 +88,7 @@ def a_report(case: int, **changes: Any) -> Results:
 
 
 def name_of(one: SamplerResult) -> str:
-    """The label, with what its cost grows with if nobody gave it one."""
+    """The label; one that is the sampler's own name has the number that its cost grows with."""
     settings = one.settings
     numbers = {"power-smc": f", N = {settings.particles}", "best-of-n": f", N = {settings.particles}"}
     numbers |= {"fixed-horizon": f", N_m = {settings.rounds}", "power-sampling": f", N_m = {settings.rounds}"}
@@ -105,7 +105,7 @@ def deviation(values: tuple[float, ...]) -> float | None:
 
 
 def cells_of(one: SamplerResult) -> dict[str, str]:
-    """What each column is to have."""
+    """The cells by column."""
 
     def mean(values: list[float]) -> str:
         return f"{sum(values) / len(values):.4f}" if values else ""
@@ -204,7 +204,7 @@ def test_the_terminals_table_has_its_figures_under_their_names(case: int) -> Non
         cells = cells_of(one)
         value = cells["pass@1"] + (f" ± {cells['sd']}" if len(one.by_seed) > 1 else "")
         expected = [value, f"[{cells['low']}, {cells['high']}]", *(cells[name] for name in ("paper", "vote", "decode tokens", *names[5:]))]
-        # Each stands at the right end of its name.
+        # Each ends where its name ends.
         end = 0
         for name, cell in zip(["sampler", *names], [cells["sampler"], *expected], strict=True):
             begin, end = end, head.index(name, end) + len(name) if name != "sampler" else longest
@@ -382,7 +382,7 @@ class Drawn:
         self.width, self.height = (float(size) for size in re.findall(r'viewBox="0 0 (\S+) (\S+)"', text)[0])
         ticks = [(dict(re.findall(r'(\S+)="([^"]*)"', tag)), said) for tag, said in re.findall(r'<text class="tick"([^>]*)>([^<]*)</text>', text)]
         self.at_x = [(float(tag["x"]), self._value(said)) for tag, said in ticks if tag.get("text-anchor") == "middle"]
-        # A number stands 4 below the line that it names.
+        # A number is 4 below the line that it names.
         self.at_y = [(float(tag["y"]) - 4, self._value(said)) for tag, said in ticks if tag.get("text-anchor") == "end"]
         # To the right and upwards figures grow; shares alone are in per cent.
         assert [value for _, value in sorted(self.at_x)] == sorted(value for _, value in self.at_x)
@@ -412,7 +412,7 @@ class Drawn:
         return self._at(self.at_y, place)
 
     def near(self, ticks: list[tuple[float, float]]) -> float:
-        """What a figure that is read back may be off by: places are rounded to 0.05, and those of a tick beyond the others' ends threefold."""
+        """The most that a figure may be off by when it is read back: each place is rounded to 0.05, and one beyond the ticks is off threefold."""
         (first, low), (last, high) = ticks[0], ticks[-1]
         return 0.2 * abs((high - low) / (last - first)) + 1e-9
 
@@ -538,7 +538,7 @@ def test_a_distribution_rises_by_the_share_of_answers_up_to_each_value(case: int
         for x, y in re.findall(r"H([\d.]+)V([\d.]+)", steps):
             value = min(values, key=lambda one: abs(one - drawn.x(float(x))))
             assert abs(value - drawn.x(float(x))) <= near
-            # Of equal values the last step is the share; each other is below it.
+            # The last step of equal values is their share; each other is below it.
             assert drawn.y(float(y)) <= sum(one <= value for one in values) / len(values) + drawn.near(drawn.at_y)
         heights = [drawn.y(float(y)) for y in re.findall(r"V([\d.]+)", steps)]
         assert heights == pytest.approx([(rank + 1) / len(values) for rank in range(len(values))], abs=drawn.near(drawn.at_y))
@@ -658,7 +658,7 @@ class Expected(NamedTuple):
 
 
 def expected_tables(evaluations: list[Results]) -> list[tuple[str, str, list[Results], list[list[Expected]]]]:
-    """Of each model its name, the paper's beside it, its evaluations, and the rows; written out by search."""
+    """Each model's name, the paper's beside it, its evaluations, and the rows; written out by search."""
     found = []
     for model in dict.fromkeys(one.evaluation.plan.model for one in evaluations):
         of_model = [one for one in evaluations if one.evaluation.plan.model == model]
@@ -712,7 +712,7 @@ def papers_of(cell: Expected) -> str:
 
 
 def notes_of(expected: list[tuple[str, str, list[Results], list[list[Expected]]]]) -> list[str]:
-    """What differs, once each, in the order of the cells."""
+    """All differences, once each, in the order of the cells."""
     return list(dict.fromkeys(text for _, _, _, rows in expected for row in rows for cell in row if cell.ours for text in cell.ours.differences))
 
 

@@ -217,7 +217,7 @@ VOTES = {"uncoupled-ladder": "Uncoupled ladder", "uncoupled-ladder-by-likelihood
 CUT = {"power-sampling": "Truncating, K = 1", "fixed-horizon": "Fixed-horizon, K = 1", "ppt": "PPT"}
 
 
-@pytest.mark.parametrize("model", [*MODELS, "of nobody"])
+@pytest.mark.parametrize("model", [*MODELS, "another"])
 def test_the_papers_values_are_its_tables_cells(model: str) -> None:
     """Every sampler, task, schedule and kind of run, each looked up in the one table that the paper has it in."""
     there = 0
@@ -240,7 +240,7 @@ def test_the_papers_values_are_its_tables_cells(model: str) -> None:
         cut = in_paper("tab:cold-replica-results", model, CUT.get(sampler, ""), "Hit capacity") if column == "MATH500" else None
         assert paper_values.hit_capacity(settings, model, column) == cut
         there += bool(values)
-    assert there > 5 or model == "of nobody"
+    assert there > 5 or model == "another"
     tables = ("tab:main-results-extended", "tab:qwen35-9b")
     rows = next((list(PAPER[table]["groups"][model]) for table in tables if model in PAPER[table]["groups"]), [])
     assert paper_values.rows_of(model) == rows
@@ -251,7 +251,7 @@ def test_the_papers_values_are_its_tables_cells(model: str) -> None:
         assert paper_values.swap_acceptance(model, column) == in_paper("tab:swap-acceptance", "acceptance", column, model)
 
 
-@pytest.mark.parametrize("model", [*MODELS, "of nobody"])
+@pytest.mark.parametrize("model", [*MODELS, "another"])
 def test_the_papers_settings_are_those_of_its_tables(model: str) -> None:
     table, group = {"Qwen3.5-9B": ("tab:ppt-hyperparams-qwen35-9b", "Qwen3.5-9B")}.get(model, ("tab:ppt-hyperparams-qwen3-4b", "Qwen3"))
     for column in [*COLUMNS, ""]:
@@ -322,7 +322,7 @@ def test_each_difference_from_the_paper_is_told_by_itself(sampler: str, model: s
     ):  # fmt: skip
         found = told(**changes)
         assert sorted(found) == sorted([*alike, *([sentence] if is_told else [])]), changes
-    # A model that is none of the paper's may be asked either way; a finite model has no arithmetic.
+    # Another model than the paper's may be asked either way; a finite model has no arithmetic.
     assert [told(own="", chat=chat, model="mine")[1:] for chat in (True, False)] == [alike, alike]
     if sampler != "given":
         assert told(config={"horizon": "1"}) == [*alike[:-1], "arithmetic given by the finite model (the paper: H100 GPUs)"]
@@ -351,7 +351,7 @@ def test_an_evaluation_is_gathered_beside_the_model_that_is_asked_for(monkeypatc
         assert found.paper_swap_acceptance == (in_paper("tab:swap-acceptance", "acceptance", column, model or "Qwen3-8B") if column else None)
         (comparison,) = found.comparisons
         assert (comparison.first, comparison.second) == ("ppt", "standard")
-        # Of three answers to each of four problems: (3 + 0 + 2 + 1) - (1 + 1 + 0 + 0) more of twelve are right.
+        # Three answers to each of four problems: (3 + 0 + 2 + 1) - (1 + 1 + 0 + 0) more of twelve are right.
         assert comparison.result.difference == pytest.approx(4 / 12) and (comparison.result.better, comparison.result.worse) == (3, 1)
         with pytest.raises(results.BadInput, match='--paper-model: "Qwen" is not in the paper; give one of Qwen3.5-9B, '):
             results.gather(evaluation, cast(Sampling, None), "Qwen")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import random
@@ -103,6 +104,13 @@ def test_the_amount_is_the_nearest_of_those_that_were_tried_and_the_least_of_two
         # A pilot takes four times the amount of one before it at most, for who knows what it will cost.
         tried = list(costs)
         assert all(later <= 4 * max(tried[:place]) for place, later in enumerate(tried) if place)
+        # Between the two nearest on either side of the target each pilot tries another, until one is near or they are neighbours.
+        for place in range(1, len(tried) + 1):
+            below, above = ([one for one in tried[:place] if (costs[one] < target) == is_below] for is_below in (True, False))
+            if below and above and place < len(tried):
+                assert max(below) < tried[place] < min(above), case
+            elif below and above and place < 7:
+                assert min(above) - max(below) == 1 or abs(costs[tried[-1]] - target) <= 0.03 * target, case
 
 
 @pytest.mark.parametrize(("first", "tried"), [(100, [100]), (50, [50, 100]), (25, [25, 100]), (20, [20, 80, 100]), (2, [2, 8, 32, 100]), (400, [400, 100])])
@@ -202,7 +210,7 @@ def test_best_of_n_is_the_likeliest_of_its_own_group_and_each_of_it_votes(partic
 
 @pytest.mark.parametrize("is_part", [False, True])
 def test_a_run_is_drawn_once_and_tells_how_many_records_are_done(is_part: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of so many as are drawn, from those that it had; a part of a run is not the whole of it."""
+    """Progress is of as many records as are drawn, from those that it had; a part of a run is not the whole of it."""
     shown: list[tuple[str, int, int]] = []
     ended: list[int] = []
     monkeypatch.setattr(running, "Progress", lambda *told: shown.append(told) or SimpleNamespace(show="show", end=lambda: ended.append(1)))
@@ -219,7 +227,7 @@ def test_a_run_is_drawn_once_and_tells_how_many_records_are_done(is_part: bool, 
     ]
     made = [folder.with_name("run.done") for folder in folders]
     assert [path.exists() for path in made] == [not is_part] * 4
-    # What is made stays; what is not is drawn.
+    # Runs that are made stay; the others are drawn.
     for path in made:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
@@ -247,8 +255,44 @@ def test_a_ladder_that_is_found_has_six_digits_and_is_that_of_the_first_problems
 def test_what_pilots_found_is_told_with_its_unit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     names = ("ppt", "power-smc", "fixed-horizon", "best-of-n", "standard", "low-temperature", "uncoupled-ladder", "power-sampling")
     samplers = tuple(Settings(f"my {name}", name, LADDER, 8, None, 5, particles=2) for name in names)
-    running.match_tokens(evaluation_of(tmp_path, samplers, matched=True), cast(Sampling, InMemory()), PROMPTS)
+    sampling = InMemory()
+    again = Settings("again", "fixed-horizon", LADDER, 8, None, 5)
+    running.match_tokens(evaluation_of(tmp_path, (*samplers, again), matched=True), cast(Sampling, sampling), PROMPTS)
     units = {"power-smc": "particles", "best-of-n": "records", "fixed-horizon": "rounds", "uncoupled-ladder": "rounds", "power-sampling": "rounds"}
+    told = {**{f"my {name}": units[name] for name in names if name in units}, "again": "rounds"}
     assert capsys.readouterr().err.splitlines() == [
-        f"my {name}: 15 {units[name]}, 30 decode tokens an answer, and ppt takes 30 (pilots of 3 problems)" for name in names if name in units
+        f"{label}: 15 {unit}, 30 decode tokens an answer, and ppt takes 30 (pilots of 3 problems)" for label, unit in told.items()
     ]
+    # Each has pilots of its own, also beside another of its kind.
+    assert {asked.settings.label for _, asked in sampling.drawn.values()} == {"my ppt", *told}
+
+
+def test_pilots_come_before_the_runs_and_no_shard_draws_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The ladder first, then the amounts, each only where it is asked for and is not there yet."""
+    for to_find, matched, has_ladder, has_amounts, shard in itertools.product((False, True), repeat=5):
+        folder = tmp_path / f"{to_find}{matched}{has_ladder}{has_amounts}{shard}"
+        folder.mkdir()
+        called: list[str] = []
+
+        def find(name: str, content: dict[str, Any]) -> Any:
+            def of(evaluation: Evaluation, sampling: Sampling, prompts: list[Prompt]) -> None:
+                called.append(name)
+                (evaluation.folder / name).write_text(json.dumps(content))
+            return of
+
+        contents: dict[str, dict[str, Any]] = {"ladder.json": {"powers": [1, 3, 4]}, "matched.json": {"samplers": []}}
+        monkeypatch.setattr(running, "find_ladder", find("ladder.json", contents["ladder.json"]))
+        monkeypatch.setattr(running, "match_tokens", find("matched.json", contents["matched.json"]))
+        for name, is_there in (("ladder.json", has_ladder), ("matched.json", has_amounts)):
+            if is_there:
+                (folder / name).write_text(json.dumps(contents[name]))
+        sampling = InMemory()
+        evaluation = evaluation_of(folder, (Settings("a", "ppt", LADDER, 8, None, 5, is_to_find=to_find),), matched=matched)
+        needed = ["ladder.json"] * (to_find and not has_ladder) + ["matched.json"] * (matched and not has_amounts)
+        if shard and needed:
+            with pytest.raises(BadInput, match="--shard: needs pilots first, which one process draws; run once without --shard up to them"):
+                running.run(evaluation, cast(Sampling, sampling), "1/2")
+            assert called == [] and sampling.drawn == {}
+            continue
+        running.run(evaluation, cast(Sampling, sampling), "1/2" if shard else "")
+        assert called == needed and [asked.settings.powers for _, asked in sampling.drawn.values()] == [(1, 3, 4) if to_find else LADDER] * 2

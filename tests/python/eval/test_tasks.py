@@ -421,7 +421,7 @@ def test_a_record_may_hold_letters_at_which_python_would_end_a_line(tmp_path: Pa
 FUNCTION = {"prompt": "def f(x):\n", "entry_point": "f", "canonical_solution": "    return x\n", "test": "def check(f): pass"}
 ARC = {"id": "q", "question": "?", "choices": {"text": ["a", "b", "c"], "label": ["A", "B", "C"]}, "answerKey": "B"}
 MBPP = {"task_id": 11, "text": "?", "code": "def f(x): return x", "test_setup_code": "", "test_list": ["assert f(1) == 1"]}
-# Of each task one record, the title, the paper's column, what asks a chat model and a base model, and the grader.
+# One record of each task, the title, the paper's column, the templates for a chat model and a base model, and the grader.
 EACH: dict[str, tuple[dict[str, Any], str, str, str, str, type[Grader]]] = {
     "math500": ({"prompt": "?", "answer": "1", "id": "a"}, "MATH500", "MATH500", "boxed-answer", "boxed-answer", MathematicsGrader),
     "gsm8k": ({"question": "?", "answer": "#### 1"}, "GSM8K", "GSM8K", "boxed-number", "boxed-number", NumericGrader),
@@ -441,7 +441,7 @@ EACH: dict[str, tuple[dict[str, Any], str, str, str, str, type[Grader]]] = {
 @pytest.mark.parametrize("name", TASKS)
 def test_a_task_is_asked_judged_and_compared_as_its_row_says(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (mathematics, humaneval, gpqa_task):
-        monkeypatch.setattr(module, "expect_count", lambda *_: None)  # one record stands for the whole file
+        monkeypatch.setattr(module, "expect_count", lambda *_: None)  # one record is enough here
     record, title, column, template, raw, grader = EACH[name]
     path = gpqa(tmp_path / "data.csv", 1) if name == "gpqa" else write_records(tmp_path / "data.jsonl", [record])
     task = read_task(name, [path] * (2 if name == "aime" else 1), "2024-09-01..2024-09-02" if name == "livecodebench" else "")
