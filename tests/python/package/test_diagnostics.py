@@ -341,7 +341,7 @@ def test_the_p_value_is_the_share_of_its_permutations():
     """Mean ranks over pairs of values, sides of unequal numbers with ties, every seed its own permutations; what was observed counts as one."""
     chance = random.Random(2)
     found = set()
-    for turn in range(30):
+    for turn in range(14):
         run, exact = ([chance.randrange(6) - 0.5 * (turn % 2) for _ in range(chance.randrange(1, 9))] for _ in range(2))
         pool = [*run, *exact]
         rank = [sum(other < value for other in pool) + (sum(other == value for other in pool) + 1) / 2 for value in pool]  # halves, so that sums are exact
@@ -349,13 +349,13 @@ def test_the_p_value_is_the_share_of_its_permutations():
         def apart(ranks, size=len(run)):
             return abs(Fraction(sum(map(Fraction, ranks[:size])), size) - Fraction(sum(map(Fraction, rank)), len(rank)))
 
-        for seed, count in ((0, 99), (turn, 40)):
+        for seed, count in ((0, 60), (turn, 40)):
             dice = numpy.random.default_rng(seed)
             as_large = sum(apart(list(dice.permutation(rank))) >= apart(rank) for _ in range(count))
             value = diagnostics.rank_test(run, exact, count, seed)
             assert value == (1 + as_large) / (1 + count)
             found.add(value)
-    assert len(found) > 20
+    assert len(found) > 10
 
 
 def test_each_prompt_is_compared_with_its_own_exact_draws(monkeypatch):
@@ -400,8 +400,8 @@ def test_figures_of_mixing_are_those_of_their_definitions():
             return math.sqrt((between / within + count - 1) / count)
         return math.inf if between > 1e-20 else None
 
-    for draws in chains_of_every_kind():
-        if draws.shape[1] > 9:
+    for draws in itertools.islice(chains_of_every_kind(), 0, None, 5):
+        if draws.shape[1] > 40:
             continue
         draws = numpy.round(draws * 64) / 64
         parts = halves(draws)

@@ -99,12 +99,12 @@ def test_a_run_is_judged_at_the_confidence_that_is_asked_for(tmp_path, monkeypat
     samples, _, _ = a_run(tmp_path / "run", chance, True)
     run = tempera.RunFolder(tmp_path / "run")
     exact = {"sampler": "exact-rejection", "powers": [4], "output_rung": 1, "horizon": 9, "seed": 2, "model_path": "m"}
-    draws = [{**sample, "answer": f"{sample['answer']}.", "log_p0": -7.0, "tokens": [1] * 40} for sample in samples for _ in range(200)]
+    draws = [{**sample, "answer": f"{sample['answer']}.", "log_p0": -7.0, "tokens": [1] * 40} for sample in samples for _ in range(60)]
     written(tmp_path / "exact", "samples.jsonl", draws)
     (tmp_path / "exact/config.json").write_text(json.dumps(exact))
-    written(tmp_path / "run", "samples.jsonl", samples * 150)
+    written(tmp_path / "run", "samples.jsonl", samples * 60)
     of_exact = tempera.RunFolder(tmp_path / "exact")
-    assert [row.tv_at_least for row in run.against_exact(of_exact, 0.6)] == [row.tv_at_least for row in diagnostics.against(samples * 150, draws, 0.6)]
+    assert [row.tv_at_least for row in run.against_exact(of_exact, 0.6)] == [row.tv_at_least for row in diagnostics.against(samples * 60, draws, 0.6)]
     assert len({run.against_exact(of_exact, confidence)[0].tv_at_least for confidence in (0.6, 0.95)}) == 2
     for key, value in (("model_path", "another"), ("horizon", 8)):
         (tmp_path / "exact/config.json").write_text(json.dumps({**exact, key: value}))
