@@ -14,7 +14,7 @@ from tempera.eval.graders.numeric import _said_number
 from tempera.eval.graders.prm800k_rules import may_be_evaluated
 from tempera.eval.graders.said import ANSWER, marked, said
 from tempera.eval.samplers import Settings
-from tempera.eval.sampling import Asked, Prompt
+from tempera.eval.sampling import Asked, Drawn, Figures, Prompt
 from tempera.eval.sandbox import Limits, run_python
 
 
@@ -59,3 +59,29 @@ def test_what_an_answer_from_a_file_may_say_of_itself(tmp_path: Path) -> None:
     for ended in (0, "true"):
         with pytest.raises(BadInput, match='"terminated" is not true or false'):
             given(tmp_path, {"terminated": ended})
+
+
+def test_answers_of_a_file_are_those_of_the_problems_in_their_order(tmp_path: Path) -> None:
+    """Whatever the order of the file, which may have more; each with what it says of itself."""
+    records = [{"id": f"p{n}", "answer": f"of {n}", "log_p0": -1.5 * n, "tokens": n, "terminated": n % 2 == 0, "confidence": -0.25 * n} for n in range(1, 5)]
+    file, run = tmp_path / "answers.jsonl", tmp_path / "run"
+    run.mkdir()
+    asked = Asked(Settings("given", "given", (1.0,), None, None, 1), 0, None)
+    file.write_text("".join(json.dumps(record) + "\n" for record in reversed(records)))
+    answers = GivenAnswers(file)
+    answers.draw([Prompt(f"p{n}", "") for n in (2, 1, 4)], asked, run, lambda _: None)
+    assert answers.records(run) == [Drawn(f"p{n}", 0, f"of {n}", -1.5 * n, n, n % 2 == 0, -0.25 * n) for n in (2, 1, 4)]
+    assert answers.done(run) == 0 and answers.figures(run) == Figures({}, {}, {})
+    for prompts, more, said in (
+        (("p1", "p9"), {}, 'answers.jsonl: there is no answer to "p9"'),
+        (("p1",), {"id": "p3", "answer": ""}, 'answers.jsonl, line 5: the id "p3" is there twice'),
+        (("p1",), {"id": "q", "answer": "", "confidence": True}, 'line 5: the field "confidence" is not a number'),
+        (("p1",), {"id": "q", "answer": "", "log_p0": False}, 'line 5: the field "log_p0" is not a number'),
+        (("p1",), {"id": "q", "answer": "", "token": 1}, 'line 5: the field "token" has no meaning here; give id, answer, log_p0, tokens, confidence, terminated'),
+        (("p1",), {"id": "q"}, 'line 5: the field "answer" is missing'),
+    ):
+        file.write_text("".join(json.dumps(record) + "\n" for record in [*records, *([more] if more else [])]))
+        with pytest.raises(BadInput, match=said):
+            answers.draw([Prompt(name, "") for name in prompts], asked, run, lambda _: None)
+    with pytest.raises(BadInput, match="run: has no answers yet; name their file with --answers"):
+        GivenAnswers().draw([], asked, run, lambda _: None)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import io
+import os
+import shutil
 import sys
 import time
 
 import pytest
 
-from tempera.eval.progress import Progress
+from tempera.eval.progress import Progress, _duration
 
 
 class Terminal(io.StringIO):
@@ -49,3 +51,23 @@ def test_in_a_pipe_there_is_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     progress.show(5)
     progress.end()
     assert pipe.getvalue() == ""
+
+
+def test_a_duration_is_in_the_largest_unit_that_has_two_digits_or_a_tenth() -> None:
+    """In seconds below 99, in minutes below 99 of them, else in hours: never further off than half of what it shows last."""
+    for seconds in [*range(0, 20000, 7), 98.4, 98.99, 99, 99.5, 5939, 5940, 5999]:
+        number, unit = _duration(seconds).split()
+        size = {"s": 1, "min": 60, "h": 3600}[unit]
+        assert unit == ("s" if seconds < 99 else "min" if seconds / 60 < 99 else "h")
+        assert abs(float(number) * size - seconds) <= size * (0.05 if unit == "h" else 0.5) and ("." in number) == (unit == "h")
+
+
+def test_a_line_is_one_sign_shorter_than_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else the terminal goes to the next row, and the line is written over no more."""
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    whole = "a long name: 5 of 20"
+    for columns in range(2, 30):
+        monkeypatch.setattr(shutil, "get_terminal_size", lambda columns=columns: os.terminal_size((columns, 24)))
+        Progress("a long name", 20, 5)
+        assert terminal.getvalue().rpartition("\x1b[K")[2] == whole[: columns - 1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import random
@@ -103,6 +104,13 @@ def test_the_amount_is_the_nearest_of_those_that_were_tried_and_the_least_of_two
         # A pilot takes four times the amount of one before it at most, for who knows what it will cost.
         tried = list(costs)
         assert all(later <= 4 * max(tried[:place]) for place, later in enumerate(tried) if place)
+        # Between the two nearest on either side of the target each pilot tries another, until one is near or they are neighbours.
+        for place in range(1, len(tried) + 1):
+            below, above = ([one for one in tried[:place] if (costs[one] < target) == is_below] for is_below in (True, False))
+            if below and above and place < len(tried):
+                assert max(below) < tried[place] < min(above), case
+            elif below and above and place < 7:
+                assert min(above) - max(below) == 1 or abs(costs[tried[-1]] - target) <= 0.03 * target, case
 
 
 @pytest.mark.parametrize(("first", "tried"), [(100, [100]), (50, [50, 100]), (25, [25, 100]), (20, [20, 80, 100]), (2, [2, 8, 32, 100]), (400, [400, 100])])
@@ -187,3 +195,104 @@ def test_a_problem_is_named_once_and_what_is_said_of_it_stays(first: int) -> Non
         expected = said.replace(f"p.jsonl, line {number}", f'problem "p{number - first}"', 1) if is_known else said
         assert str(naming_problems(BadInput(said), r"p\.jsonl, line (\d+)", PROMPTS, first)) == expected
     assert re.fullmatch(r'problem "p0": x', str(naming_problems(BadInput("prompt: x"), r"\bprompt(?: (\d+))?(?=:)", PROMPTS, first)))
+
+
+@pytest.mark.parametrize("particles", [1, 2, 5])
+def test_best_of_n_is_the_likeliest_of_its_own_group_and_each_of_it_votes(particles: int) -> None:
+    chance = random.Random(particles)
+    settings = Settings("b", "best-of-n", (1.0,), 8, None, 1, particles=particles)
+    groups = [[Drawn(prompt.id, n, f"{prompt.id} {n}", -chance.uniform(1, 9), 1, True, None) for n in range(particles)] for prompt in PROMPTS]
+    sampling = cast(Sampling, SimpleNamespace(records=lambda _: [one for group in groups for one in group]))
+    found = running.answers_of(sampling, settings, Path())
+    assert [list(answer.traces) for answer in found] == groups
+    assert [answer.returned for answer in found] == [max(group, key=lambda one: cast(float, one.log_p0)) for group in groups]
+
+
+@pytest.mark.parametrize("is_part", [False, True])
+def test_a_run_is_drawn_once_and_tells_how_many_records_are_done(is_part: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Progress is of as many records as are drawn, from those that it had; a part of a run is not the whole of it."""
+    shown: list[tuple[str, int, int]] = []
+    ended: list[int] = []
+    monkeypatch.setattr(running, "Progress", lambda *told: shown.append(told) or SimpleNamespace(show="show", end=lambda: ended.append(1)))
+    names = {"ppt": 7, "best-of-n": 14}
+    samplers = tuple(Settings(name, name, LADDER, 8, None, 5, particles=2) for name in names)
+    evaluation = evaluation_of(tmp_path, samplers, seeds=(4, 9))
+    sampling = InMemory()
+    monkeypatch.setattr(sampling, "done", lambda folder: len(folder.parts))
+    running.run(evaluation, cast(Sampling, sampling), "1/2" if is_part else "")
+    folders = [evaluation.run_folder(settings, seed) for settings in samplers for seed in (4, 9)]
+    assert shown == [(f"{name}, seed {n} of 2", count, len(folders[0].parts)) for name, count in names.items() for n in (1, 2)] and len(ended) == 4
+    assert [(folder, asked.settings, asked.seed, asked.output_rung) for folder, (_, asked) in sampling.drawn.items()] == [
+        (folder, settings, seed, None) for folder, (settings, seed) in zip(folders, [(settings, seed) for settings in samplers for seed in (4, 9)])
+    ]
+    made = [folder.with_name("run.done") for folder in folders]
+    assert [path.exists() for path in made] == [not is_part] * 4
+    # Runs that are made stay; the others are drawn.
+    for path in made:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    made[2].unlink()
+    sampling.drawn.clear()
+    running.run(evaluation, cast(Sampling, sampling))
+    assert list(sampling.drawn) == [folders[2]]
+    for path in (made[0], made[3]):
+        path.unlink()
+    merged: list[Path] = []
+    assert running.merge(evaluation, merged.append) == 4 and merged == [folders[0], folders[3]] and all(path.exists() for path in made)
+
+
+def test_a_ladder_that_is_found_has_six_digits_and_is_that_of_the_first_problems(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    told: list[Any] = []
+    found = (1.0, 1.23456789, 2.0000004, 4.0)
+    sampling = SimpleNamespace(ladder=lambda prompts, settings, file: told.append((prompts, settings, file)) or found)
+    samplers = tuple(Settings(f"s{n}", "ppt", LADDER, 8, None, 5, is_to_find=n == 1) for n in range(3))
+    running.find_ladder(evaluation_of(tmp_path, samplers, pilot_problems=2), cast(Sampling, sampling), PROMPTS)
+    assert told == [(PROMPTS[:2], samplers[1], tmp_path / "pilots/ladder.prompts.jsonl")]
+    assert json.loads((tmp_path / "ladder.json").read_text()) == {"powers": [1.0, 1.234568, 2.0, 4.0], "pilot_problems": 2}
+    assert capsys.readouterr().err == "s1: powers 1, 1.23457, 2, 4 (pilots of 2 problems)\n"
+
+
+def test_what_pilots_found_is_told_with_its_unit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    names = ("ppt", "power-smc", "fixed-horizon", "best-of-n", "standard", "low-temperature", "uncoupled-ladder", "power-sampling")
+    samplers = tuple(Settings(f"my {name}", name, LADDER, 8, None, 5, particles=2) for name in names)
+    sampling = InMemory()
+    again = Settings("again", "fixed-horizon", LADDER, 8, None, 5)
+    running.match_tokens(evaluation_of(tmp_path, (*samplers, again), matched=True), cast(Sampling, sampling), PROMPTS)
+    units = {"power-smc": "particles", "best-of-n": "records", "fixed-horizon": "rounds", "uncoupled-ladder": "rounds", "power-sampling": "rounds"}
+    told = {**{f"my {name}": units[name] for name in names if name in units}, "again": "rounds"}
+    assert capsys.readouterr().err.splitlines() == [
+        f"{label}: 15 {unit}, 30 decode tokens an answer, and ppt takes 30 (pilots of 3 problems)" for label, unit in told.items()
+    ]
+    # Each has pilots of its own, also beside another of its kind.
+    assert {asked.settings.label for _, asked in sampling.drawn.values()} == {"my ppt", *told}
+
+
+def test_pilots_come_before_the_runs_and_no_shard_draws_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The ladder first, then the amounts, each only where it is asked for and is not there yet."""
+    for to_find, matched, has_ladder, has_amounts, shard in itertools.product((False, True), repeat=5):
+        folder = tmp_path / f"{to_find}{matched}{has_ladder}{has_amounts}{shard}"
+        folder.mkdir()
+        called: list[str] = []
+
+        def find(name: str, content: dict[str, Any]) -> Any:
+            def of(evaluation: Evaluation, sampling: Sampling, prompts: list[Prompt]) -> None:
+                called.append(name)
+                (evaluation.folder / name).write_text(json.dumps(content))
+            return of
+
+        contents: dict[str, dict[str, Any]] = {"ladder.json": {"powers": [1, 3, 4]}, "matched.json": {"samplers": []}}
+        monkeypatch.setattr(running, "find_ladder", find("ladder.json", contents["ladder.json"]))
+        monkeypatch.setattr(running, "match_tokens", find("matched.json", contents["matched.json"]))
+        for name, is_there in (("ladder.json", has_ladder), ("matched.json", has_amounts)):
+            if is_there:
+                (folder / name).write_text(json.dumps(contents[name]))
+        sampling = InMemory()
+        evaluation = evaluation_of(folder, (Settings("a", "ppt", LADDER, 8, None, 5, is_to_find=to_find),), matched=matched)
+        needed = ["ladder.json"] * (to_find and not has_ladder) + ["matched.json"] * (matched and not has_amounts)
+        if shard and needed:
+            with pytest.raises(BadInput, match="--shard: needs pilots first, which one process draws; run once without --shard up to them"):
+                running.run(evaluation, cast(Sampling, sampling), "1/2")
+            assert called == [] and sampling.drawn == {}
+            continue
+        running.run(evaluation, cast(Sampling, sampling), "1/2" if shard else "")
+        assert called == needed and [asked.settings.powers for _, asked in sampling.drawn.values()] == [(1, 3, 4) if to_find else LADDER] * 2

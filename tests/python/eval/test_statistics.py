@@ -167,3 +167,22 @@ def test_the_likeliest_record_is_the_first_of_tied_ones() -> None:
     # The last distance that is a tie, and the first double above it.
     assert likeliest([drawn(0, -1.0 - 2.0**-16), drawn(1, -1.0)]).sample == 0
     assert likeliest([drawn(0, -1.0 - 2.0**-16 - 2.0**-52), drawn(1, -1.0)]).sample == 1
+
+
+def test_the_interval_of_a_difference_is_that_of_its_definition() -> None:
+    """Agresti and Min's: the mean and 1.96 standard errors, over two problems more: half a one of each outcome, (1, 1), (0, 0), (1, 0) and (0, 1)."""
+    chance = random.Random(7)
+    for _ in range(200):
+        seeds, problems = chance.randrange(1, 4), chance.randrange(1, 12)
+        first, second = ([chance.randrange(seeds + 1) for _ in range(problems)] for _ in range(2))
+        # Each problem counts twice here, and so each outcome once.
+        shares = [Fraction(a - b, seeds) for a, b in zip(first, second)] * 2 + [Fraction(0), Fraction(0), Fraction(1), Fraction(-1)]
+        centre = sum(shares) / len(shares)
+        variance = sum((share - centre) ** 2 for share in shares) / len(shares)
+        half = 1.959963984540054 * float(variance / (len(shares) // 2)) ** 0.5
+        found = paired(first, second, seeds)
+        assert found.interval.low == pytest.approx(max(-1.0, float(centre) - half), abs=1e-12)
+        assert found.interval.high == pytest.approx(min(1.0, float(centre) + half), abs=1e-12)
+        assert found.difference == pytest.approx(float(Fraction(sum(first) - sum(second), seeds * problems)), abs=1e-12)
+        assert (found.better, found.worse) == (sum(a > b for a, b in zip(first, second)), sum(a < b for a, b in zip(first, second)))
+        assert found.p_value == by_hand([a - b for a, b in zip(first, second)])

@@ -20,9 +20,17 @@ from conftest import write_records
 
 from tempera.errors import BadInput
 from tempera.eval.evaluation import Evaluation
-from tempera.eval.graders.letter import LETTERS
+from tempera.eval.graders.contest_tests import ContestTestGrader
+from tempera.eval.graders.function_tests import FunctionTestGrader
+from tempera.eval.graders.letter import LETTERS, LetterGrader
+from tempera.eval.graders.mathematics import MathematicsGrader
+from tempera.eval.graders.numeric import IntegerGrader, NumericGrader
+from tempera.eval.graders.plain import ExactGrader, WorkedSumGrader
+from tempera.eval.graders.verdict import Grader
 from tempera.eval.input_files import digest, read_records
-from tempera.eval.tasks import TASKS, read_task
+from tempera.eval.prompts import shipped_templates
+from tempera.eval.tasks import TASKS, humaneval, mathematics, read_task
+from tempera.eval.tasks import gpqa as gpqa_task
 from tempera.eval.tasks.gpqa import shuffled_positions
 
 
@@ -408,3 +416,88 @@ def test_a_record_may_hold_letters_at_which_python_would_end_a_line(tmp_path: Pa
     assert list(read_records(file)) == [(f"{file}, line {n}", record) for n, record in enumerate(records, 1)]
     file.write_text("")
     assert list(read_records(file)) == []
+
+
+FUNCTION = {"prompt": "def f(x):\n", "entry_point": "f", "canonical_solution": "    return x\n", "test": "def check(f): pass"}
+ARC = {"id": "q", "question": "?", "choices": {"text": ["a", "b", "c"], "label": ["A", "B", "C"]}, "answerKey": "B"}
+MBPP = {"task_id": 11, "text": "?", "code": "def f(x): return x", "test_setup_code": "", "test_list": ["assert f(1) == 1"]}
+# One record of each task, the title, the paper's column, the templates for a chat model and a base model, and the grader.
+EACH: dict[str, tuple[dict[str, Any], str, str, str, str, type[Grader]]] = {
+    "math500": ({"prompt": "?", "answer": "1", "id": "a"}, "MATH500", "MATH500", "boxed-answer", "boxed-answer", MathematicsGrader),
+    "gsm8k": ({"question": "?", "answer": "#### 1"}, "GSM8K", "GSM8K", "boxed-number", "boxed-number", NumericGrader),
+    "humaneval": ({**FUNCTION, "task_id": "H/1"}, "HumanEval", "HumanEval", "function", "plain", FunctionTestGrader),
+    "aime24": ({"problem": "?", "answer": "7"}, "AIME 24", "", "boxed-integer", "boxed-integer", IntegerGrader),
+    "aime25": ({"problem": "?", "answer": "7"}, "AIME 25", "", "boxed-integer", "boxed-integer", IntegerGrader),
+    "aime": ({"problem": "?", "answer": "7"}, "AIME 24&25", "AIME 24&25", "boxed-integer", "boxed-integer", IntegerGrader),
+    "gpqa": ({}, "GPQA-Diamond", "GPQA", "boxed-letter", "boxed-letter", LetterGrader),
+    "livecodebench": (contest(1), "LiveCodeBench (2024-09-01..2024-09-02, 1 problems)", "LCB v5", "program", "program", ContestTestGrader),
+    "mbpp": (MBPP, "MBPP (data)", "", "function-tests", "function-tests", FunctionTestGrader),
+    "mmlu": ({"question": "?", "choices": [*"wxyz"], "answer": "B"}, "MMLU (data)", "", "boxed-letter", "boxed-letter", LetterGrader),
+    "arc": (ARC, "ARC (data)", "", "boxed-option", "boxed-option", LetterGrader),
+    "own": ({"prompt": "?", "answer": "x"}, "data", "", "plain", "plain", ExactGrader),
+}
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_a_task_is_asked_judged_and_compared_as_its_row_says(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (mathematics, humaneval, gpqa_task):
+        monkeypatch.setattr(module, "expect_count", lambda *_: None)  # one record is enough here
+    record, title, column, template, raw, grader = EACH[name]
+    path = gpqa(tmp_path / "data.csv", 1) if name == "gpqa" else write_records(tmp_path / "data.jsonl", [record])
+    task = read_task(name, [path] * (2 if name == "aime" else 1), "2024-09-01..2024-09-02" if name == "livecodebench" else "")
+    task.grader.close()
+    assert (task.name, task.title, task.paper_column, task.template, task.raw_template) == (name, title, column, template, raw)
+    assert type(task.grader) is grader and {template, raw} <= set(shipped_templates())
+    paper = json.loads((Path(__file__).parents[3] / "proofs/paper_tables.json").read_text())["tab:main-results-extended"]["columns"]
+    assert not column or column in paper
+    assert len(EACH) == len(TASKS) and set(paper) == {of[2] for of in EACH.values()} - {""}
+
+
+def test_a_grader_of_ones_own_task_is_that_of_its_name(tmp_path: Path) -> None:
+    kinds = {"exact": ExactGrader, "integer": IntegerGrader, "letter": LetterGrader, "mathematics": MathematicsGrader, "number": NumericGrader, "worked-sum": WorkedSumGrader}
+    path = write_records(tmp_path / "sums.jsonl", [{"prompt": f"{n}?", "answer": "B", **({"id": "mine"} if n == 1 else {})} for n in range(3)])
+    numbers = write_records(tmp_path / "numbers.jsonl", [{"prompt": f"{n}?", "answer": n} for n in range(3)])
+    for name, kind in kinds.items():
+        task = read_task("own", [path if name == "letter" else numbers], grader=name)
+        task.grader.close()
+        assert type(task.grader) is kind
+    # A problem without an id has the file's name and its place in it from 1 on.
+    assert [problem.id for problem in read_task("own", [path]).problems] == ["sums-1", "mine", "sums-3"]
+
+
+def test_of_two_fields_or_marks_a_record_has_the_one_that_is_published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """"prompt" before "problem", "unique_id" before "id"; of the marks of GSM8K the last line's, which ends the text."""
+    monkeypatch.setattr(mathematics, "expect_count", lambda *_: None)
+    records = [{**{name: name for name in ("prompt", "problem") if asked & bit[name]}, "answer": "1", **{name: name for name in ("unique_id", "id") if asked & bit[name]}}
+               for bit in ({"prompt": 1, "problem": 2, "unique_id": 4, "id": 8},) for asked in range(16) if asked & 3 and asked & 12]  # fmt: skip
+    task = read_task("math500", [write_records(tmp_path / "one.jsonl", records[:1])])
+    task.grader.close()
+    for record in records:
+        (problem,) = read_task("math500", [write_records(tmp_path / "one.jsonl", [record])]).problems
+        assert problem.fields["problem"] == ("prompt" if "prompt" in record else "problem")
+        assert problem.id == ("unique_id" if "unique_id" in record else "id")
+    for text, gold in (("#### 4\nand\n#### 5", "5"), ("so #### 6 \n", "6"), ("####7\n\n", "7"), ("#### 1,000", "1,000"), ("#### 4\nmore", None)):
+        path = write_records(tmp_path / "gsm8k.jsonl", [{"question": "?", "answer": text}])
+        if gold is None:
+            with pytest.raises(BadInput, match='does not end in "#### NUMBER"'):
+                read_task("gsm8k", [path])
+        else:
+            (problem,) = read_task("gsm8k", [path]).problems
+            assert (problem.answer, problem.details) == (gold, {"solution": text})
+
+
+def test_a_contest_is_in_a_window_from_its_first_moment_to_its_last(tmp_path: Path) -> None:
+    """The last day ends as it begins, as the benchmark's own comparison of dates has it; a program is asked by its input, a method by its head."""
+    days = [f"2024-09-0{day}T{time}" for day in range(1, 6) for time in ("00:00:00", "00:00:01", "23:59:59")]
+    records = [contest(n, contest_date=day, starter_code="class Solution:\n" if n % 2 else "") for n, day in enumerate(days)]
+    path = write_records(tmp_path / "w.jsonl", records)
+    for first, last in itertools.combinations_with_replacement(range(1, 6), 2):
+        problems = read_task("livecodebench", [path], f"2024-09-0{first}..2024-09-0{last}").problems
+        inside = [n for n, day in enumerate(days) if f"2024-09-0{first}T00:00:00" <= day <= f"2024-09-0{last}T00:00:00"]
+        assert [problem.id for problem in problems] == [f"q{n}" for n in inside]
+        for n, problem in zip(inside, problems):
+            asked = "Begin with this code:\n```python\nclass Solution:\n\n```" if n % 2 else "Read the input from standard input and print the output."
+            assert problem.fields == {"problem": f"Double the number ({n}).", "starter": asked}
+    for first, last in itertools.combinations(range(1, 6), 2):
+        with pytest.raises(BadInput, match="is empty; the first day comes first"):
+            read_task("livecodebench", [path], f"2024-09-0{last}..2024-09-0{first}")

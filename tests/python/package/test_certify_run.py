@@ -281,3 +281,60 @@ def test_no_picture_is_drawn_of_meetings_that_nobody_knows_and_no_run_begins_for
     for flag in ("--plot", "--csv"):
         done = subprocess.run([*flags, flag, str(tmp_path / "none" / "meetings")], capture_output=True, text=True)
         assert done.returncode == 2 and str(tmp_path / "none") in done.stderr and done.stdout == "" and done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("has_met", [False, True])
+def test_python_hands_on_what_is_given_and_has_every_number_in_its_place(has_met, monkeypatch, capsys):
+    """A model in memory whose numbers all differ; where a pair has not met, what needs it is None or empty."""
+    from types import SimpleNamespace
+
+    import tempera
+    from tempera import coupling
+
+    def estimate(number):
+        return {"mean": number, "standard_error": number / 8} if has_met else None
+
+    said = {"lag": 3, "rounds": 5, "most_rounds": 800, "met": 2 + has_met, "meetings": [7, 9, 11 if has_met else None], "tv_at_most": estimate(0.5),
+            "tv_at_most_by_round": [{"round": 1, "mean": 0.4, "standard_error": 0.1, "limit": 0.7}] * has_met, "rounds_for_0.05": 60 if has_met else None,
+            "decode_tokens": 1234, "log_p0": estimate(-3.5), "length": estimate(12.0)}  # fmt: skip
+    told = []
+
+    def run(*places, done, **names):
+        told.append((places, names))
+        for ended in (0, 1, 3):
+            done(ended, ended - (ended > 1), 3)
+        return json.dumps(said)
+
+    monkeypatch.setattr(coupling, "require_model", lambda _: None)
+    model = SimpleNamespace(_native=SimpleNamespace(certify_run=run), _opened="opened")
+    progress = []
+    found = coupling.certify_run(model, PROMPT, progress=lambda *of: progress.append(of), powers=[1, 2])
+    ((opened, _, _, wishes), names), = told
+    assert opened == "opened" and wishes["powers"] == [1, 2] and progress == [(1, 1), (3, 2)]
+    nothing = ("pairs", "lag", "most_rounds", "token_limit", "until_tv", "confidence", "ending", "is_answer")
+    assert names == {**dict.fromkeys(nothing), "cache_memory": 0}
+    assert (found.lag, found.rounds, found.most_rounds, found.met, found.decode_tokens) == (3, 5, 800, 2 + has_met, 1234)
+    assert found.meetings == (7, 9, 11 if has_met else None) and found.rounds_for_005 == (60 if has_met else None)
+    for name in ("tv_at_most", "log_p0", "length"):
+        one = getattr(found, name)
+        assert said[name] == (None if one is None else vars(one))
+    assert [vars(one) for one in found.by_round] == said["tv_at_most_by_round"] and found.answer is None and found.reached is None
+    # Each option is handed on as it is; what was asked beside is in the answer.
+    said |= {"answer": estimate(0.25), "until_tv": {"tv": 0.1, "confidence": 0.9, "rounds": 70 if has_met else None}}
+    given = {"pairs": 2, "lag": 4, "most_rounds": 6, "token_limit": 8, "until_tv": 0.1, "cache_memory": 9}
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    found = coupling.certify_run(model, PROMPT, **given, confidence_level=0.9, answer=" 7 ", powers=[1, 2])
+    names = told[1][1]
+    assert {name: names[name] for name in given} == given and names["confidence"] == 0.9 and names["ending"] == " 7 " and names["is_answer"] is None
+    assert (found.answer and vars(found.answer)) == said["answer"] and found.reached == said["until_tv"]["rounds"]
+    assert capsys.readouterr().err == "".join(f"\r{ended} of 3 pairs, {met} have met" for ended, met in ((0, 0), (1, 1), (3, 2))) + "\n"
+    coupling.certify_run(model, PROMPT, answer=lambda text: text == "x", powers=[1, 2], progress=lambda *_: None)
+    assert told[2][1]["ending"] is None and [told[2][1]["is_answer"](text) for text in ("x", "y")] == [True, False]
+    for name, least, most in (("pairs", 2, 2**19), ("lag", 1, 2**24 - 1), ("most_rounds", 1, 2**24 - 1), ("token_limit", 1, 2**40)):
+        for value, is_taken in ((least - 1, False), (least, True), (most, True), (most + 1, False)):
+            if is_taken:
+                coupling.certify_run(model, PROMPT, powers=[1, 2], progress=lambda *_: None, **{name: value})
+                assert told[-1][1][name] == value
+            else:
+                with pytest.raises(tempera.BadInput, match=f"{name}: {value} is not a whole number from {least}"):
+                    coupling.certify_run(model, PROMPT, powers=[1, 2], **{name: value})

@@ -335,3 +335,86 @@ def test_a_run_is_compared_at_the_power_of_the_rung_that_answers(tmp_path, monke
         else:
             with pytest.raises(tempera.BadInput, match=f"has the power {power}, and .* {[1, 2, 4][rung - 1]}"):
                 ours.against_exact(theirs)
+
+
+def test_the_p_value_is_the_share_of_its_permutations():
+    """Mean ranks over pairs of values, sides of unequal numbers with ties, every seed its own permutations; what was observed counts as one."""
+    chance = random.Random(2)
+    found = set()
+    for turn in range(14):
+        run, exact = ([chance.randrange(6) - 0.5 * (turn % 2) for _ in range(chance.randrange(1, 9))] for _ in range(2))
+        pool = [*run, *exact]
+        rank = [sum(other < value for other in pool) + (sum(other == value for other in pool) + 1) / 2 for value in pool]  # halves, so that sums are exact
+
+        def apart(ranks, size=len(run)):
+            return abs(Fraction(sum(map(Fraction, ranks[:size])), size) - Fraction(sum(map(Fraction, rank)), len(rank)))
+
+        for seed, count in ((0, 60), (turn, 40)):
+            dice = numpy.random.default_rng(seed)
+            as_large = sum(apart(list(dice.permutation(rank))) >= apart(rank) for _ in range(count))
+            value = diagnostics.rank_test(run, exact, count, seed)
+            assert value == (1 + as_large) / (1 + count)
+            found.add(value)
+    assert len(found) > 10
+
+
+def test_each_prompt_is_compared_with_its_own_exact_draws(monkeypatch):
+    """By log p0, by the number of tokens, and by the place of the answer's text; with the numbers of both sides and the confidence."""
+    monkeypatch.setattr(diagnostics, "rank_test", lambda ours, theirs: (tuple(ours), tuple(theirs)))
+    chance = random.Random(4)
+
+    def some(name, count, most):
+        return [{"id": name, "answer": "".join(chance.choices("ab", k=chance.randrange(4))), "tokens": [1] * chance.randrange(1, most), "log_p0": -chance.random() * most}
+                for _ in range(count)]  # fmt: skip
+
+    run = some("b", 300, 3) + some("a", 40, 9) + some(None, 7, 3)
+    exact = some("c", 5, 9) + some(None, 200, 9) + some("a", 60, 3) + some("b", 500, 12)
+    chance.shuffle(exact)
+    for confidence in (0.5, 0.95):
+        rows = diagnostics.against(run, exact, confidence)
+        assert [(row.id, row.quantity) for row in rows] == [(name, quantity) for name in ("b", "a", None) for quantity in ("log_p0", "length", "answer")]
+        for row in rows:
+            sides = [[one for one in of if one["id"] == row.id] for of in (run, exact)]
+            texts = sorted({one["answer"] for side in sides for one in side})
+            value = {"log_p0": lambda one: one["log_p0"], "length": lambda one: len(one["tokens"]), "answer": lambda one, texts=texts: texts.index(one["answer"])}[row.quantity]
+            ours, theirs = ([value(one) for one in side] for side in sides)
+            assert (row.answers, row.exact) == (len(ours), len(theirs)) and row.p_value == (tuple(ours), tuple(theirs))
+            apart = max(abs(sum(x <= cut for x in ours) / len(ours) - sum(x <= cut for x in theirs) / len(theirs)) for cut in {*ours, *theirs})
+            slack = sum(math.sqrt(math.log(4 / (1 - confidence)) / (2 * len(side))) for side in (ours, theirs))
+            assert row.tv_at_least == pytest.approx(max(0.0, apart - slack), abs=1e-12)
+        assert sum(row.tv_at_least > 0 for row in rows) > 2
+
+
+def test_figures_of_mixing_are_those_of_their_definitions():
+    """R-hat of the halves and of their distances from the median, by lists; the smaller size of two tails; the error of the mean by its own size."""
+
+    def scores(chains):
+        pool = [x for chain in chains for x in chain]
+        rank = {x: sum(y < x for y in pool) + (sum(y == x for y in pool) + 1) / 2 for x in pool}
+        return [[statistics.NormalDist().inv_cdf((rank[x] - 0.375) / (len(pool) + 0.25)) for x in chain] for chain in chains]
+
+    def reduction(chains):
+        count = len(chains[0])
+        within, between = statistics.fmean(map(statistics.variance, chains)), count * statistics.variance(map(statistics.fmean, chains))
+        if within > 1e-20:
+            return math.sqrt((between / within + count - 1) / count)
+        return math.inf if between > 1e-20 else None
+
+    for draws in itertools.islice(chains_of_every_kind(), 0, None, 5):
+        if draws.shape[1] > 40:
+            continue
+        draws = numpy.round(draws * 64) / 64
+        parts = halves(draws)
+        middle = statistics.median(x for chain in parts for x in chain)
+        found = [value for value in (reduction(scores(parts)), reduction(scores([[abs(x - middle) for x in chain] for chain in parts]))) if value is not None]
+        assert diagnostics.r_hat(draws) == (pytest.approx(max(found), rel=NEAR) if found else None)
+        pool = sorted(draws.ravel())
+        sizes = []
+        for share in (0.05, 0.95):  # between the two draws beside it, in proportion
+            place = share * (len(pool) - 1)
+            cut = numpy.quantile(draws, share)
+            assert pool[int(place)] <= cut <= pool[min(int(place) + 1, len(pool) - 1)]
+            sizes.append(naive_size(halves((draws <= cut).astype(float))))
+        assert diagnostics.ess(draws, "tail") == pytest.approx(min(sizes), rel=NEAR)
+        error = statistics.stdev(pool) / math.sqrt(naive_size(parts))
+        assert diagnostics.mcse(draws) == pytest.approx(error, rel=NEAR, abs=1e-12)

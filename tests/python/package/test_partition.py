@@ -328,3 +328,54 @@ def test_what_gives_no_log_z_is_refused(tmp_path):
         partition.minorization(0.1, 3, 1)
     with pytest.raises(tempera.BadInput, match="^first: 1.5 is not a probability above 0; give that of a restart at the first position"):
         partition.minorization(-1, 3, 1, first=1.5)
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_a_run_gives_log_z_of_each_prompt_by_the_way_of_its_sampler(named):
+    """From columns that are written out: of several prompts and answers, mixed, with loops for every sum; at the last power and the confidence."""
+    for turn in range(20):
+        chance = random.Random(turn)
+        confidence = chance.choice([0.5, 0.9])
+        ids = ["b", "a", "c"][: chance.randrange(1, 4)] if named else [None]
+        moves = [{"id": chance.choice(ids), "accepted": chance.random() < 0.6, "proposals": chance.choice([None, 1, 5])} for _ in range(12)]
+        moves += [{"id": name, "accepted": True, "proposals": 2} for name in ids]
+        columns = {name: [move[name] for move in moves] for name in ("id", "accepted", "proposals") if (named or name != "id") and (turn % 3 or name != "proposals")}
+        rows = partition.of_run({"sampler": "exact-rejection", "powers": [3.0]}, {"local_move": columns}.__getitem__, confidence)
+        assert [row.id for row in rows] == list(dict.fromkeys(move["id"] for move in moves))
+        for row in rows:
+            own = [move for move in moves if move["id"] == row.id]
+            proposals = sum((move["proposals"] or 1) if turn % 3 else 1 for move in own)
+            told = partition.rejection_share(sum(move["accepted"] for move in own), proposals, confidence)
+            assert [math.exp(value) for value in (row.log_z, row.low, row.high)] == pytest.approx(told, rel=1e-12)
+            assert (row.power, row.method) == (3.0, "rejection")
+
+        looks = [{"id": name, "sample": sample, "log_mean_weight": -chance.random(), "resampled": chance.random() < 0.5}
+                 for name in ids for sample in range(3) for _ in range(chance.randrange(1, 6))]  # fmt: skip
+        order = [(look["id"], look["sample"]) for look in looks]
+        chance.shuffle(order)
+        looks = [next(look for look in [one for one in looks if (one["id"], one["sample"]) == key][order[:place].count(key) :]) for place, key in enumerate(order)]
+        columns = {name: [look[name] for look in looks] for name in ("id", "sample", "log_mean_weight", "resampled") if named or name != "id"}
+        for sampler, powers in (("power-smc", [2.0]), ("ramped-smc", [1.5, 2.0])):
+            rows = partition.of_run({"sampler": sampler, "powers": powers}, {"resampling": columns}.__getitem__, confidence)
+            assert [row.id for row in rows] == list(dict.fromkeys(name for name, _ in order))
+            for row in rows:
+                estimates = []
+                for sample in range(3):
+                    own = [look for look in looks if (look["id"], look["sample"]) == (row.id, sample)]
+                    # The weights begin anew at each resampling: those counted are the ones that it saw, and the last.
+                    counted = [look for place, look in enumerate(own) if look["resampled"] or place == len(own) - 1]
+                    estimates.append(math.exp(sum(look["log_mean_weight"] for look in counted)))
+                mean = statistics.fmean(estimates)
+                width = statistics.NormalDist().inv_cdf(0.5 + confidence / 2) * statistics.stdev(estimates) / math.sqrt(3)
+                assert math.exp(row.log_z) == pytest.approx(mean, rel=1e-12) and math.exp(row.high) == pytest.approx(mean + width, rel=1e-12)
+                assert math.exp(row.low) == pytest.approx(max(0.0, mean - width), rel=1e-9) and (row.power, row.method) == (2.0, "particles")
+
+        draws = {name: [[[-chance.random() for _ in range(3)] for _ in range(4)] for _ in range(2 + number)] for number, name in enumerate(ids)}
+        lines = [(name, sample, number, record) for number in range(4) for name in ids for sample, chain in enumerate(draws[name]) for record in [chain[number]]]
+        columns = {"stage": [0] * len(lines), "round": [number + 1 for _, _, number, _ in lines], "sample": [sample for _, sample, _, _ in lines],
+                   "log_p0": [record for *_, record in lines], "lengths": [[1, 2, 3]] * len(lines)}  # fmt: skip
+        columns |= {"id": [name for name, *_ in lines]} if named else {}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            rows = partition.of_run({"powers": [1, 2, 4]}, {"round": columns}.__getitem__, confidence)
+            assert rows == [row for name in ids for row in partition.of_ladder(name, draws[name], [1, 2, 4], confidence)]

@@ -1,6 +1,7 @@
 """Ladders, and run folders as columns, against the command."""
 import json
 import signal
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -95,3 +96,51 @@ def test_what_is_no_run_is_refused(tmp_path):
     (tmp_path / "config.json").write_text("{")
     with pytest.raises(tempera.BadInput, match="config.json: is damaged"):
         run.config
+
+
+def test_a_ladder_has_equal_ratios_or_equal_differences():
+    for first, last, replicas in ((1, 4, 2), (1, 4, 3), (0.5, 7.5, 8), (2, 2.5, 65)):
+        for found, gap in ((tempering.arithmetic(first, last, replicas), lambda a, b: b - a), (tempering.geometric(first, last, replicas), lambda a, b: b / a)):
+            assert len(found) == replicas and found[0] == first and found[-1] == pytest.approx(last, rel=1e-14)
+            gaps = [gap(a, b) for a, b in zip(found, found[1:])]
+            assert gaps == pytest.approx([gaps[0]] * (replicas - 1), rel=1e-12)
+    for wrong in ((4, 4, 3), (4, 1, 3), (0, 1, 2), (-1, 1, 2), (1, 4, 1)):
+        for ladder in (tempering.arithmetic, tempering.geometric):
+            with pytest.raises(tempera.BadInput, match="ladder: has no such powers; give 0 < first < last and at least 2 replicas"):
+                ladder(*wrong)
+
+
+def test_pilots_are_asked_for_what_is_given_and_their_figures_are_in_their_places(monkeypatch):
+    """A model in memory, whose figures all differ; the best pilot is neither the first nor the last."""
+    def a_pilot(number):
+        return SimpleNamespace(powers=[number, number + 0.5], deviations=[number + 0.1, number + 0.2], attempts=[10 * number + 1, 10 * number + 2],
+                               accepted=[number, number + 1], equal=number == 2, restart_weights=[number, 7])  # fmt: skip
+
+    pilots = [a_pilot(number) for number in (1, 2, 3)]
+    told, numbers = [], []
+
+    def calibrate(*places, done, **names):
+        told.append((places, names))
+        for number in (1, 2, 3):
+            done(number, 9)
+        return SimpleNamespace(best=pilots[1], pilots=pilots, end="exhausted")
+
+    monkeypatch.setattr(tempering, "require_model", lambda _: None)
+    asked = SimpleNamespace(_native=SimpleNamespace(calibrate=calibrate), _opened="opened")
+    sizes = {"replicas": 3, "horizon": 28, "block": 4, "rounds": 5, "samples": 6, "seed": 0, "pilots": 7, "cache_memory": 8}
+    found = tempering.ladder(asked, PROMPTS, first=1, last=4, **sizes, progress=numbers.append)
+    ((places, names),) = told
+    assert places[0] == "opened" and len(places[1]) == 2 and places[2] == ["0", "1"]
+    assert {name: value for name, value in names.items() if name != "arguments"} == {"first": 1, "last": 4, **sizes} and numbers == [1, 2, 3]
+    assert (found.powers, found.deviations, found.equal, found.restart_weights, found.end) == ((2, 2.5), (2.1, 2.2), True, (2, 7), "exhausted")
+    assert [(swap.proposed, swap.accepted) for swap in found.swaps] == [(21, 2), (22, 3)]
+    assert [(one.powers, one.deviations, [(swap.proposed, swap.accepted) for swap in one.swaps]) for one in found.pilots] == [
+        ((n, n + 0.5), (n + 0.1, n + 0.2), [(10 * n + 1, n), (10 * n + 2, n + 1)]) for n in (1, 2, 3)
+    ]
+    tempering.ladder(asked, PROMPTS[0], first=1, last=4, replicas=2, ids=["mine"], progress=numbers.append)
+    assert told[1][0][2] == ["mine"] and all(told[1][1][name] is None for name in ("horizon", "block", "rounds", "samples", "seed", "pilots")) and told[1][1]["cache_memory"] == 0
+    for ids in (["a"], ["a", "a"], ["a", "b", "c"], []):
+        with pytest.raises(tempera.BadInput, match="ids: are not one for each prompt, all different"):
+            tempering.ladder(asked, PROMPTS, first=1, last=4, replicas=2, ids=ids)
+    with pytest.raises(tempera.BadInput, match="prompts: are an empty list"):
+        tempering.ladder(asked, [], first=1, last=4, replicas=2)

@@ -211,11 +211,11 @@ def as_text(found: SideBySide) -> str:
     """The tables for a terminal: ours, and the paper's value in brackets."""
     lines = []
     for one in found.models:
-        widths = [max(len(task), 24) for task in one.tasks]
+        first, widths = max(32, *(len(row.name) for row in one.rows)), [max(len(task), 24) for task in one.tasks]
         lines.append(_title(one) + "; pass@1 in per cent, the paper's in brackets")
         lines.append(one.prompts)
-        lines.append("  ".join([f"{'sampler':32}", *(f"{task:>{width}}" for task, width in zip(one.tasks, widths, strict=True))]))
+        lines.append("  ".join([f"{'sampler':{first}}", *(f"{task:>{width}}" for task, width in zip(one.tasks, widths, strict=True))]))
         for row in one.rows:
             cells = [(_ours(cell.ours) if cell.ours else "–") + (f" ({_papers(cell)})" if cell.paper else "") for cell in row.cells]
-            lines.append("  ".join([f"{row.name:32}", *(f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))]))
+            lines.append("  ".join([f"{row.name:{first}}", *(f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))]))
     return "\n".join(lines)

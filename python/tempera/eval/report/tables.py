@@ -182,13 +182,14 @@ def as_text(results: Results) -> str:
     lines = [f"{results.title}: {results.samplers[0].problems} problems, {_seeds(results)}; {asked}"]
     at_k = names_at_k(results)
     heads = "".join(f" {name:>8}" for name in at_k)
-    lines.append(f"{'sampler':32} {'pass@1 %':>14} {'95 %':>15} {'paper':>6} {'vote':>6} {'tokens':>8}{heads}")
+    width = max(32, *(len(name_of(result)) for result in results.samplers))
+    lines.append(f"{'sampler':{width}} {'pass@1 %':>14} {'95 %':>15} {'paper':>6} {'vote':>6} {'tokens':>8}{heads}")
     for result in results.samplers:
         cells = row(result)
         value = cells["pass@1"] + (f" ± {cells['sd']}" if cells["sd"] else "")
         interval = f"[{cells['low']}, {cells['high']}]"
         lines.append(
-            f"{cells['sampler']:32} {value:>14} {interval:>15} {cells['paper']:>6} {cells['vote']:>6} {cells['decode tokens']:>8}"
+            f"{cells['sampler']:{width}} {value:>14} {interval:>15} {cells['paper']:>6} {cells['vote']:>6} {cells['decode tokens']:>8}"
             + "".join(f" {cells[name]:>8}" for name in at_k)
         )
     failed = sum(len(result.failures) for result in results.samplers)
