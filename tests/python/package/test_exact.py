@@ -58,6 +58,60 @@ def test_laws_are_products_over_tokens():
         assert base.array().tolist() == [float(p) for p in base.values()]
 
 
+def digits_of(number):
+    """Its decimal digits, one after the other: Python writes an integer of at most 4,300 by itself."""
+    found = []
+    while number:
+        number, digit = divmod(number, 10)
+        found.append("0123456789"[digit])
+    return "".join(reversed(found)) or "0"
+
+
+def number_of(digits):
+    """Horner's rule, digit by digit."""
+    found = 0
+    for digit in digits:
+        found = found * 10 + int(digit)
+    return found
+
+
+@pytest.mark.parametrize("size", [511, 512, 513, 1025, 4_300, 4_301, 10_000])
+def test_a_fraction_has_as_many_digits_as_it_needs(size):
+    chance = random.Random(size)
+    for begin in ("9", "1" + "0" * (size // 2 + 3)):
+        above = (begin + "".join(chance.choices("0123456789", k=size)))[:size]
+        below = "7" + "0" * (size // 3) + "".join(chance.choices("0123456789", k=size - size // 3 - 2)) + "3"
+        number = Fraction(number_of(above))
+        for value, written in ((number, above), (-number, "-" + above)):
+            assert exact.fraction(written) == value and exact._text(value) == written
+        ratio = number / number_of(below)
+        assert exact.fraction(f"{above}/{below}") == ratio and exact.fraction(f"-{above}/{below}") == -ratio
+        assert exact._text(-ratio) == f"-{digits_of(ratio.numerator)}/{digits_of(ratio.denominator)}"
+
+
+def test_laws_of_ten_thousand_digits_are_exact():
+    most = 10**490 + 7  # a weight that is given has 1,000 characters at most
+    row = {"a": Fraction(most // 3, most), "b": Fraction(1, most), "e": Fraction(most - most // 3 - 1, most)}
+    model = exact.FiniteModel(["a", "b", "e"], ["e"], {}, row)
+    base = naive_law(model, 2)
+    powered = model.power_law(2, 11)
+    total = sum(p**11 for p in base.values())
+    assert dict(powered) == {record: p**11 / total for record, p in base.items()}
+    assert powered["b b"].denominator > 10**10_000
+    assert f"'b b': {digits_of(powered['b b'].numerator)}/{digits_of(powered['b b'].denominator)}" in repr(powered)
+
+    def ends_if_all_happen(case, state, lottery):
+        return [[2]] if all(lottery.happens(row["a"]) for _ in range(9)) else state
+
+    verdict = check.judge(ends_if_all_happen, model, 1, [5])
+    q = row["a"] ** 9
+    assert verdict.matrix.fractions == ((1 - q, 0, q), (0, 1 - q, q), (0, 0, 1)) and q.denominator > 10**4_400
+    assert verdict.tv_one_step == q * (1 - row["e"] ** 5 / sum(p**5 for p in row.values()))
+    chain = model.local_chain(1, 10, start="a", steps=1)
+    moved = exact.Law(chain.matrix.states, chain.matrix.fractions[0])
+    assert chain.total_variation[1] == exact.total_variation(moved, model.power_law(1, 10))
+
+
 def test_a_chain_is_that_of_the_command(four_state):
     printed = json.loads(command("exact", FOUR_STATE, "--horizon", "2", "--power", "2", "--start", "a a", "--steps", "3", "--json"))
     chain = four_state.local_chain(2, 2, start="a a", steps=3)
