@@ -1,6 +1,7 @@
 """A generator that a step seeds draws its own stream; one that was seeded before is answered."""
 import copy
 import io
+import itertools
 import json
 import os
 import pathlib
@@ -15,7 +16,8 @@ from os import open as early_open
 import numpy as np
 import pytest
 from laws import PACKAGE
-from tempera.check import lab, law, merge, seeding
+from tempera.check import early_names, lab, law, merge, seeding, walks
+from tempera.check.law import Collected
 
 lasting, numpy_state, numpy_generator = random.Random(7), np.random.RandomState(7), np.random.default_rng(7)
 lasting_state, numpy_bits, of_bits = lasting.getstate(), np.random.PCG64(7), np.random.default_rng(7)
@@ -202,6 +204,13 @@ def test_a_refusal_that_the_step_catches_ends_the_judgement(step):
         law(step)
 
 
+def test_the_first_refusal_of_a_path_is_told():
+    asked = {"os.urandom": lambda: os.urandom(1), "a power of a uniform": lambda: random.random() ** 2, "uuid.uuid1": uuid.uuid1}
+    for names in itertools.permutations(asked, 2):
+        with pytest.raises(lab.Refused, match=names[0]):
+            law(lambda: [caught(asked[name]) for name in names])
+
+
 def test_a_refusal_is_of_its_own_path():
     with pytest.raises(lab.Refused):
         law(lambda: caught(a_byte))
@@ -337,6 +346,52 @@ def test_a_whole_program_does_not_begin_a_stream_twice(seeds, is_refused):
     errors = [line["error"] for line in lines if "error" in line]
     assert bool(errors) == is_refused
     assert all("begins the stream again that was begun at <string>:3" in error for error in errors)
+
+
+def of_a_whole_program(step, monkeypatch):
+    """The law of a step that is walked as a whole program's: its seeds are its user's."""
+    early_names.install()
+    monkeypatch.setattr(seeding, "is_whole", True)
+    collected = Collected()
+    walks.Replay(collected, walks.Share(), every_path=True).run(step)
+    return collected.law()
+
+
+@pytest.mark.parametrize("first", [["draw"], ["seed 5", "draw"]], ids=["unseeded", "seeded"])
+def test_a_stream_is_begun_again_only_if_nothing_was_drawn_of_it(monkeypatch, first):
+    """Every sequence of draws, seeds and new generators, against a list of the streams that were drawn from, on every path anew."""
+    made = []
+    acts = {
+        "draw": lambda: random.randrange(2), "seed 5": lambda: random.seed(5), "seed 6": lambda: random.seed(6),
+        "seed by chance": random.seed, "another": lambda: made.append(random.Random(5)), "draw of it": lambda: made[-1].randrange(2) if made else 0,
+    }  # fmt: skip
+
+    def run(names):
+        made.clear()
+        return tuple(drawn for name in names if (drawn := acts[name]()) is not None)
+
+    for names in itertools.chain.from_iterable(itertools.product(acts, repeat=length) for length in range(1, 4)):
+        names = [*first, *names]
+        begun: dict = {}
+        drawn_of: dict = {}
+        draws, is_refused = 0, False
+        for place, name in enumerate(names):
+            who = "beside" if name in ("another", "draw of it") else "here"
+            if name == "seed by chance":
+                begun[who] = None
+            elif not name.startswith("draw"):
+                stream = 5 if name == "another" else int(name[-1])
+                is_refused = is_refused or stream in drawn_of
+                begun[who] = stream, place
+            elif name == "draw" or who in begun:
+                if begun.get(who):
+                    is_refused = is_refused or drawn_of.setdefault(begun[who][0], begun[who]) != begun[who]
+                draws += 1
+        if is_refused:
+            with pytest.raises(lab.Refused, match=r"random(.Random)?.seed\([56]\) at test_seeds.py:[0-9]+ begins the stream again that was begun at test_seeds.py:"):
+                of_a_whole_program(lambda: run(names), monkeypatch)
+        else:
+            assert len(of_a_whole_program(lambda: run(names), monkeypatch)) == 2**draws, names
 
 
 def test_nothing_of_a_path_is_left_in_the_next():

@@ -4,6 +4,8 @@ A generator that is seeded within a step of a kernel draws the same numbers in e
 its real draws answer, until the path ends. A whole program is run once, and the seed that it begins with is its user's: it
 is left out and reported. Beginning one stream twice is refused, for its draws would be those again.
 """
+from typing import NamedTuple
+
 from . import lab
 
 is_whole = False  # whether what runs is a whole program
@@ -14,7 +16,8 @@ made = {}  # by id: seed sequences that this path has made
 _sequences = {}  # by id: seed sequences of fresh entropy that this path has made, and where the first generator of each began
 _saved = {}  # by id: how often it had been when its state was last asked for
 _kept = {}  # by id: the state in which the path found a generator, and how to put it back there
-_streams = {}  # by kind and seed: the generator that began it, and where
+_begun = {}  # by id of a generator: the stream that it draws from, as it was begun
+_drawn_of = {}  # by kind and seed: how the stream was begun that has been drawn from
 _reported = set()
 report = None  # told of each seed once: its text, and its place
 
@@ -27,7 +30,8 @@ def begin():
     fresh.clear()
     made.clear()
     _sequences.clear()
-    _streams.clear()
+    _begun.clear()
+    _drawn_of.clear()
 
 
 def end():
@@ -62,14 +66,34 @@ def give(generator, kind, seed, text, keep=None):
     if not is_whole:
         _make_own(generator, keep)
         return True
-    key = kind, repr(seed)
-    first, place = _streams.get(key, (None, ""))
-    if first is not None and id(first) in drawn:
-        raise lab.Refused(f"{text} at {lab.address()} begins the stream again that was begun at {place}: its draws are those "
-                          "again, and not independent of them (tempera.check)")
-    _streams[key] = generator, lab.address()
+    begun = _Begun((kind, repr(seed)), text, lab.address(), generator)
+    if begun.stream in _drawn_of:
+        _refuse_twice(begun)
+    _begun[id(generator)] = begun
     drawn.pop(id(generator), None)
     return False
+
+
+class _Begun(NamedTuple):
+    """A stream as a generator has begun it."""
+
+    stream: tuple
+    text: str
+    place: str
+    generator: object  # whose id is no other's meanwhile
+
+
+def _refuse_twice(begun):
+    raise lab.Refused(f"{begun.text} at {begun.place} begins the stream again that was begun at {_drawn_of[begun.stream].place}: its "
+                      "draws are those again, and not independent of them (tempera.check)")
+
+
+def count(generator):
+    """A generator with this id is answered. @raise lab.Refused if another one has drawn from the same stream"""
+    drawn[generator] = drawn.get(generator, 0) + 1
+    begun = _begun.get(generator)
+    if begun is not None and _drawn_of.setdefault(begun.stream, begun) is not begun:
+        _refuse_twice(begun)
 
 
 def by_chance(sequence):
@@ -120,6 +144,7 @@ def put(generator, state, now, text, keep=None):
 def forget(generator):
     """A step seeds a generator by chance."""
     own.pop(id(generator), None)
+    _begun.pop(id(generator), None)
 
 
 def _make_own(generator, keep):
