@@ -55,7 +55,6 @@ HALF = {False: Fraction(1, 2), True: Fraction(1, 2)}
     lambda: min(2, random.getrandbits(3)),
     lambda: min(2, random.randrange(4, 20, 2) // 2 - 2),
     lambda: min(2, random.sample(range(8), 2)[1]),
-    lambda: min(2, own.sample(range(8), 8)[3]),
 ])
 def test_each_way_of_drawing_has_its_law(step):
     check_law(step, EIGHTHS)
@@ -81,6 +80,7 @@ def test_each_way_of_drawing_has_its_law_wherever_it_begins_and_however_many_it_
         "choices, cumulated": (lambda: tuple(owner.choices("ab", cum_weights=[3, 4], k=2)), [(a, b) for a in "aaab" for b in "aaab"]),
         "no choices": (lambda: tuple(owner.choices("ab", k=0)), [()]),
         "sample": (lambda: tuple(owner.sample(three, 2)), itertools.permutations(three, 2)),
+        "sample of all": (lambda: tuple(owner.sample(three, 3)), itertools.permutations(three)),
         "sample, counted": (lambda: tuple(owner.sample("ab", 2, counts=[2, 3])), itertools.permutations("aabbb", 2)),
         "randint": (lambda: owner.randint(-2, 1), range(-2, 2)),
         "randrange": (lambda: owner.randrange(3), range(3)),
