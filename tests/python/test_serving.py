@@ -91,6 +91,7 @@ def step(model, state):
 
 
 UNEVEN = """
+walks.most_decisions = 41
 def step(model, state):
     first = random.randrange(4)
     if first == 0:
