@@ -287,6 +287,8 @@ def test_numbers_of_numpy_and_single_powers_are_taken(model):
     assert model.sample(np.array(model.encode(PROMPT)), seed=3, powers=np.array([2.0]), horizon=12) == alone
     listed = model.sample([PROMPT, "1+2?"], seed=3, powers=[2], horizon=12)
     assert model.sample((prompt for prompt in [PROMPT, "1+2?"]), seed=3, powers=[2], horizon=12) == listed
+    arrays = [np.array(model.encode(prompt)) for prompt in (PROMPT, "1+2?")]
+    assert model.sample(arrays, seed=3, powers=[2], horizon=12) == listed
     assert model.decode(np.array(model.encode(PROMPT))) == PROMPT
 
 
