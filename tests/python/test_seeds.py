@@ -394,6 +394,88 @@ def test_a_stream_is_begun_again_only_if_nothing_was_drawn_of_it(monkeypatch, fi
             assert len(of_a_whole_program(lambda: run(names), monkeypatch)) == 2**draws, names
 
 
+STATES = {
+    "random": (lambda: random.randrange(2), random.getstate, random.setstate),
+    "an instance": (lambda: lasting.randrange(2), lambda: lasting.getstate(), lambda state: lasting.setstate(state)),
+    "numpy.random": (lambda: int(np.random.randint(2)), np.random.get_state, np.random.set_state),
+    "RandomState": (lambda: int(numpy_state.randint(2)), lambda: numpy_state.get_state(legacy=False), lambda state: numpy_state.set_state(state)),
+    "bits": (lambda: int(of_bits.integers(2)), lambda: of_bits.bit_generator.state, put_bits),
+}
+
+
+@pytest.mark.parametrize("name", STATES)
+@pytest.mark.parametrize("is_whole", [False, True])
+def test_a_state_is_put_back_only_if_nothing_was_drawn_since_it_was_asked_for(monkeypatch, name, is_whole):
+    """Every sequence of draws and states, against a count of the draws; each state stands for its own moment, though all are equal."""
+    draw, get, put = STATES[name]
+    early_names.install()
+    for acts in itertools.chain.from_iterable(itertools.product(("draw", "get", "put the first", "put the last"), repeat=length) for length in range(1, 6)):
+        # A state is put back once, at the end: what it may be is the matter here.
+        if acts[-1][:3] != "put" or any(act[:3] == "put" for act in acts[:-1]) or "get" not in acts or len(acts) == 5 and acts[0] != "draw":
+            continue
+        saved = [acts[:place].count("draw") for place, act in enumerate(acts) if act == "get"]
+        kept = saved[0 if acts[-1] == "put the first" else -1]
+
+        def step():
+            states, drawn = [], []
+            for act in acts:  # noqa: B023
+                if act == "draw":
+                    drawn.append(draw())
+                elif act == "get":
+                    states.append(get())
+                else:
+                    put(states[0 if act == "put the first" else -1])
+            return (*drawn, draw())
+
+        run = (lambda: of_a_whole_program(step, monkeypatch)) if is_whole else lambda: law(step)  # noqa: B023
+        if acts.count("draw") > kept:
+            with pytest.raises(lab.Refused, match="puts back a generator that has drawn since"):
+                run()
+        else:
+            assert run() == {end: Fraction(1, 2 ** len(end)) for end in itertools.product(range(2), repeat=acts.count("draw") + 1)}, acts
+
+
+def test_a_copy_of_a_state_is_taken_for_the_first_that_was_asked_for():
+    def step(copied):
+        states = [random.getstate()]
+        random.randrange(2)
+        states.append(random.getstate())
+        random.setstate(copied(states[1]))
+        return random.randrange(2)
+
+    assert law(lambda: step(lambda state: state)) == {0: Fraction(1, 2), 1: Fraction(1, 2)}
+    with pytest.raises(lab.Refused, match="has drawn since"):
+        law(lambda: step(lambda state: (*state[:1], tuple(list(state[1])), *state[2:])))
+
+
+def test_what_a_path_has_made_asked_for_and_drawn_counts_on_that_path_alone(monkeypatch):
+    def once_saved():
+        first = random.randrange(2)
+        if first == 0:
+            lasting.getstate()
+        lasting.setstate(lasting_state)  # of before the step: its own stream, unless the step has asked for one that is equal
+        return first, lasting.random() < 0.5
+
+    assert sorted(law(once_saved).values()) == [Fraction(1, 4), Fraction(1, 4), Fraction(1, 2)]
+
+    def put_first():
+        lasting.setstate(lasting_state)
+        return lasting.randrange(2)
+
+    assert of_a_whole_program(put_first, monkeypatch) == {0: Fraction(1, 2), 1: Fraction(1, 2)}
+    monkeypatch.undo()
+    for make, state, seed, draw in (
+        (lambda: random.Random(3), lambda g: g.getstate(), lambda g: g.seed(4), lambda g: g.random() < 0.5),
+        (lambda: np.random.RandomState(3), lambda g: g.get_state()[1].tolist(), lambda g: g.seed(4), lambda g: bool(g.rand() < 0.5)),
+        (lambda: np.random.default_rng(3), lambda g: g.bit_generator.state, lambda g: g.bit_generator.__init__(4), lambda g: bool(g.random() < 0.5)),
+    ):  # fmt: skip
+        made = []
+        law(lambda: made.append(make()) or 0)  # noqa: B023
+        before = state(made[-1])
+        assert list(law(lambda: (seed(made[-1]), draw(made[-1]))[1]).values()) == [1]  # noqa: B023
+        assert state(made[-1]) == before
+
+
 def test_nothing_of_a_path_is_left_in_the_next():
     law(seeded(lambda: 0, lambda: random.seed(0)))
     assert not seeding.own and not seeding._kept

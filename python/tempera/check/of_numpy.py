@@ -141,12 +141,11 @@ def install(numpy):
 
     def set_state(generator, state):
         now = plain(own_kind.get_state(generator, legacy=not isinstance(state, dict)))
-        if seeding.put(generator, plain(state), now, "numpy.random.set_state", keep(generator)):
+        if seeding.put(generator, state, plain(state), now, "numpy.random.set_state", keep(generator)):
             own_kind.set_state(generator, state)
 
     def get_state(generator, legacy=True):
-        seeding.save(generator)
-        return own_kind.get_state(generator, legacy)
+        return seeding.save(generator, own_kind.get_state(generator, legacy))
 
     for name, answer in (("seed", reseed), ("set_state", set_state), ("get_state", get_state)):
         replace(chance, name, (lambda f: lambda *a, **k: f(first, *a, **k))(answer))
@@ -289,13 +288,12 @@ def answering_bits(base, is_seed):
 
         @property
         def state(self):
-            if lab.walk is not None:
-                seeding.save(self)
-            return own_state.__get__(self)
+            found = own_state.__get__(self)
+            return found if lab.walk is None else seeding.save(self, found)
 
         @state.setter
         def state(self, value):
-            if lab.walk is None or seeding.put(self, plain(value), plain(own_state.__get__(self)), f"{name}.state",
+            if lab.walk is None or seeding.put(self, value, plain(value), plain(own_state.__get__(self)), f"{name}.state",
                                                seeding.keep(self, plain_kind, plain)):
                 own_state.__set__(self, value)
 

@@ -14,7 +14,7 @@ drawn = {}  # by id: how often a generator has been answered on this path
 fresh = {}  # by id: generators that this path has made
 made = {}  # by id: seed sequences that this path has made
 _sequences = {}  # by id: seed sequences of fresh entropy that this path has made, and where the first generator of each began
-_saved = {}  # by id: how often it had been when its state was last asked for
+_saved = {}  # by id: the states that were asked for, and how often it had been answered then
 _kept = {}  # by id: the state in which the path found a generator, and how to put it back there
 _begun = {}  # by id of a generator: the stream that it draws from, as it was begun
 _drawn_of = {}  # by kind and seed: how the stream was begun that has been drawn from
@@ -114,13 +114,24 @@ def use(sequence):
     _sequences[id(sequence)] = sequence, lab.address()
 
 
-def save(generator):
-    """A step asks for the state of a generator."""
-    _saved[id(generator)] = drawn.get(id(generator), 0)
+def save(generator, state):
+    """A step asks for the state of a generator, and gets this one."""
+    _saved.setdefault(id(generator), []).append((state, drawn.get(id(generator), 0)))
+    return state
 
 
-def put(generator, state, now, text, keep=None):
-    """A step puts a generator into a state; whether it is to be put there. `now` is the state that it is in."""
+def _drawn_since(generator, state):
+    """True if a generator has been answered since the step asked for a state: all are equal, so a copy may be any of them."""
+    saved = _saved.get(id(generator), [])
+    counts = [count for given, count in saved if given is state] or [count for _, count in saved] or [0]
+    return drawn.get(id(generator), 0) > min(counts)
+
+
+def put(generator, given, state, now, text, keep=None):
+    """A step puts a generator into a state that it gives; whether it is to be put there.
+
+    `state` is the given one in numbers, and `now` the one that it is in.
+    """
     if state != _kept.get(id(generator), (now,))[0]:
         if id(generator) not in own:
             _say(text)
@@ -135,7 +146,7 @@ def put(generator, state, now, text, keep=None):
         if id(generator) in _kept:
             del own[id(generator)]  # back from its own stream
         return True
-    if drawn.get(id(generator), 0) > _saved.get(id(generator), 0):
+    if _drawn_since(generator, given):
         raise lab.Refused(f"{text} at {lab.address()} puts back a generator that has drawn since: its draws would be those "
                           "again (tempera.check)")
     return False
