@@ -357,7 +357,7 @@ def of_a_whole_program(step, monkeypatch):
     return collected.law()
 
 
-@pytest.mark.parametrize("first", [["draw"], ["seed 5", "draw"]], ids=["unseeded", "seeded"])
+@pytest.mark.parametrize("first", [["draw"], ["seed 5", "draw"], ["seed 5", "seed by chance", "draw"]], ids=["unseeded", "seeded", "by chance"])
 def test_a_stream_is_begun_again_only_if_nothing_was_drawn_of_it(monkeypatch, first):
     """Every sequence of draws, seeds and new generators, against a list of the streams that were drawn from, on every path anew."""
     made = []
