@@ -109,6 +109,8 @@ FORMS = [
     lambda u: math.log(-math.log(u)), lambda u: -math.log(-math.log(u)) * 2 + 1, lambda u: 1 - math.log(-math.log(u)) / 3, lambda u: math.log(2 / -math.log(u)) - 1,
     lambda u: math.log(-math.log(u) / 3), lambda u: math.log(3 * -math.log(1 - u)), lambda u: 0.5 + math.log(-math.log(u)),
     lambda u: math.log(2 * u + 1) - 1, lambda u: 1 + math.log(3 - 2 * u), lambda u: math.log(u / 2) + 0.5, lambda u: math.log(1 - u / 2), lambda u: math.log(u + 1),
+    lambda u: (1 - math.log(u)) * 2, lambda u: (2 - math.log(u)) * -3, lambda u: (math.log(u) - 1) / 4, lambda u: (math.log(-math.log(u)) + 1) * -2, lambda u: (3 - math.log(-math.log(u))) / 2,
+    lambda u: 3 / (-2 * math.log(u)), lambda u: 3 / (math.log(u) / 2), lambda u: math.log(2 / (-3 * math.log(u))),
     lambda u: 3 * u - 1, lambda u: (1 - u) / 2, lambda u: 2 - u,
 ]  # fmt: skip
 
@@ -176,7 +178,7 @@ def asked_again(first: Any, then: Any) -> Any:
 @pytest.mark.parametrize("step", [
     asked_again(lambda a, b, c: a < b, lambda a, b, c: a < b), asked_again(lambda a, b, c: a < b, lambda a, b, c: a < 1), asked_again(lambda a, b, c: a < b, lambda a, b, c: b > 1),
     asked_again(lambda a, b, c: a < 1, lambda a, b, c: a < b), asked_again(lambda a, b, c: a < 1, lambda a, b, c: b < a),
-    asked_again(lambda a, b, c: a < b, lambda a, b, c: max(a, c) < b), lambda: clock() < 2 / clock(), lambda: clock() + 1 < clock(), lambda: clock() < -clock(),
+    asked_again(lambda a, b, c: a < b, lambda a, b, c: max(a, c) < b), lambda: clock() < 2 / clock(), lambda: clock() < -2 / clock(), lambda: math.log(clock()) < clock(), lambda: clock() + 1 < clock() + 1, lambda: clock() + 1 < clock(), lambda: clock() < -clock(),
     lambda: clock() + clock() < 1, lambda: clock() * uniform() < 1, lambda: 1 / (clock() + 1) < 1, lambda: 1 / (1 / clock()) < 1, lambda: 1 / clock() + 1 < 2,
     lambda: math.log(clock() + 1) < 1, lambda: math.log(-clock()) < 1, lambda: math.log(math.log(clock())) < 1, lambda: -math.log(uniform() + 1) < 1, lambda: 1 / uniform() < 2,
     *(lambda kind=kind, ask=ask: ask(kind()) for kind in (uniform, clock, lambda: math.log(uniform() + 1))
