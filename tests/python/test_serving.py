@@ -9,6 +9,7 @@ import sys
 from fractions import Fraction
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from laws import PACKAGE
 
@@ -88,6 +89,16 @@ def step(model, state):
     assert "KeyError" in failed[-1]["error"]
     code, rest, errors = program.ended()
     assert (code, rest) == (1, "") and "noise" in errors
+
+
+def test_a_module_of_chance_that_a_step_imports_is_answered_and_has_not_drawn():
+    program = Program("""
+def step(model, state):
+    import numpy
+    return [int(numpy.random.rand() < 0.25)]
+""")
+    _, *lines, last = program.asked(CASE, {"state": [0], "every_path": True})
+    assert last == {"ready": True} and law_of(lines) == {"[1]": Fraction(1, 4), "[0]": Fraction(3, 4)}
 
 
 UNEVEN = """
@@ -294,3 +305,104 @@ def test_rows_of_a_model_are_the_callers_own():
         model = Model({**CASE, "horizon": horizon})
         for record in ([], [0], [2], [0, 1], [0, 2], [0, 1, 0], [1, 1, 1, 1]):
             assert model.is_ended(record) == (len(record) >= horizon or record[-1:] == [2])
+
+
+NAMED = """
+class Inside:
+    @staticmethod
+    def step(model, horizon, terminal, vocabulary, powers, power, state=5):
+        return [model.horizon == horizon, terminal, vocabulary, powers, power, state]
+
+def whole(power, *more, other=7):
+    return [power, other]
+"""
+
+
+def test_a_function_is_found_by_file_or_module_and_told_what_its_parameters_name(tmp_path, monkeypatch):
+    from tempera.check import __main__ as program
+
+    (tmp_path / "named_for_tests.py").write_text(NAMED)
+    prepared = []
+    monkeypatch.setattr(serving, "run", prepared.append)
+    monkeypatch.setattr(serving, "keep_output", lambda: None)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.setattr(sys, "path_hooks", [*sys.path_hooks])
+    monkeypatch.chdir(tmp_path)
+    try:
+        for where in (str(tmp_path / "named_for_tests.py"), "named_for_tests.py", "named_for_tests"):
+            sys.modules.pop("named_for_tests", None)
+            for powers, first in ((["3", "1/2"], 3.0), ([], None)):
+                model = Model({**CASE, "powers": powers, "horizon": 4})
+                monkeypatch.setattr(sys, "argv", ["program", f"{where}:Inside.step"])
+                program.main()
+                assert sys.argv == ["program"]
+                step = prepared.pop()(model)
+                expected = [True, [2], ["a", "b", "e"], [3.0, 0.5] if powers else [], first]
+                assert step([1]) == [*expected, [1]] and step([0, 1]) == [*expected, [0, 1]]
+                monkeypatch.setattr(sys, "argv", ["program", f"{where}:whole"])
+                program.main()
+                assert prepared.pop()(model)([]) == [first, 7]
+    finally:
+        sys.modules.pop("named_for_tests", None)
+    for wrong in (["program"], ["program", "a:b", "c"], ["program", "mine"]):
+        monkeypatch.setattr(sys, "argv", wrong)
+        with pytest.raises(SystemExit, match="^usage: python -m tempera.check FILE.py:FUNCTION or MODULE:FUNCTION$"):
+            program.main()
+
+
+def test_float_of_what_is_drawn_is_pythons_own():
+    from tempera.check import called_float, uniform
+
+    for value in (1, 2.5, "2.5", True, Fraction(1, 4), 10**300):
+        assert called_float.number(value) == float(value) and type(called_float.number(value)) is float
+    assert called_float.number() == 0.0
+    for wrong in ("x", None, [1.0]):
+        with pytest.raises((TypeError, ValueError)):
+            called_float.number(wrong)
+    u = uniform()
+    one, two = (SimpleNamespace(_entries=np.array(entries, dtype=object), __float__=None) for entries in ([u], [u, u]))
+    assert called_float.number(u) is u and called_float.number(one) is u
+    with pytest.raises(TypeError):
+        called_float.number(two)
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="Python's code does not say before 3.11 whether a name is called")
+def test_calls_of_float_alone_are_led_elsewhere():
+    from tempera.check import called_float
+
+    def calls(x):
+        inner = [(lambda y: float(y))(one) for one in x]
+        return float(x[0]), isinstance(x[0], float), inner, float, [float(one) for one in x], float.fromhex("0x1p1"), max(map(float, x))
+
+    def without(x):
+        return isinstance(x, float)
+
+    heard = []
+    led = calls.__code__.replace(co_code=calls.__code__.co_code)
+    led = called_float.led_code(led)
+    made = type(calls)(led, {"__builtins__": {**vars(__import__("builtins")), called_float.NAME: lambda x: heard.append(x) or -x}})
+    assert made([1.0, 2.0]) == (-1.0, True, [-1.0, -2.0], float, [-1.0, -2.0], 2.0, 2.0) and heard == [1.0, 2.0, 1.0, 1.0, 2.0]
+    assert called_float.led_code(without.__code__) is without.__code__
+
+
+def test_a_line_is_the_innermost_of_the_program_or_of_what_is_outside(monkeypatch):
+    owners = {"tempera": "ours", "library": "a library's", "program": "the program's"}
+    for names in (["program"], ["library", "program"], ["tempera", "library", "program"], ["library"], ["tempera", "library"], ["program", "library", "program"], ["tempera"], ["library", "library"]):
+        monkeypatch.setattr(lab, "_files", {})
+        monkeypatch.setattr(lab, "_whose", lambda file: owners.get(file.partition("/")[0], "ours"))
+        call = lab.address
+        for depth, name in enumerate(names):  # the innermost first
+            space = {"call": call}
+            exec(compile("\n" * depth + "def outer(): return call()", f"{name}/{name}{depth}.py", "exec"), space)
+            call = space["outer"]
+        places = [f"{name}{depth}.py:{depth + 1}" for depth, name in enumerate(names)]
+        programs = [place for place in places if place.startswith("program")]
+        outside = [place for place in places if not place.startswith("tempera")]
+        assert call() == ([*programs, *outside, ""][0]), names
+
+
+def test_whose_a_file_is():
+    folder = os.path.dirname(serving.__file__)
+    for file, owner in ((f"{folder}/walks.py", "ours"), ("<frozen importlib._bootstrap>", "ours"), (json.__file__, "a library's"), ("/x/site-packages/numpy/core.py", "a library's"),
+                        ("/x/dist-packages/a.py", "a library's"), ("/x/mine.py", "the program's"), ("<string>", "the program's"), (f"{folder}_mine/a.py", "the program's")):  # fmt: skip
+        assert lab._whose(file) == owner, file

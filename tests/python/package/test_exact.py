@@ -132,31 +132,31 @@ def fractions_of(texts):
     return [fractions_of(one) if isinstance(one, list) else Fraction(one) for one in texts]
 
 
-RANGES = {"restart": ["1/3", "2/3"], "restart_range": "record"}
-FLAGS = ["--restart", "1/3,2/3", "--restart-range", "record"]
+RANGES = {"restart": ["1/2", "1/3", "1/6"], "restart_range": "record"}
+FLAGS = ["--restart", "1/2,1/3,1/6", "--restart-range", "record"]
 
 
 def test_every_argument_of_a_chain_is_the_flag_of_its_name(four_state):
     """Each of them changes the chain, so that one in another's place, or left out, is seen."""
     ladder, seen = ["--powers", "1,2"], []
-    for more, flags in (({}, []), (RANGES, FLAGS), ({"restart": [0.25, "3/4"]}, ["--restart", "1/4,3/4"]), ({"kernel": "truncating"}, ["--kernel", "truncating"])):
-        printed = json.loads(command("exact", FOUR_STATE, "--horizon", 2, "--power", 3, "--start", "a e", "--steps", 4, *flags, "--json"))
-        chain = four_state.local_chain(2, 3, start="a e", steps=4, **more)
+    for more, flags in (({}, []), (RANGES, FLAGS), ({"restart": RANGES["restart"]}, FLAGS[:2]), ({"restart": [0.25, "1/2", "1/4"]}, ["--restart", "1/4,1/2,1/4"]), ({"kernel": "truncating"}, ["--kernel", "truncating"])):
+        printed = json.loads(command("exact", FOUR_STATE, "--horizon", 3, "--power", 3, "--start", "a e", "--steps", 4, *flags, "--json"))
+        chain = four_state.local_chain(3, 3, start="a e", steps=4, **more)
         found = [[list(row) for row in chain.matrix.fractions], list(chain.target.fractions), list(chain.base.fractions), list(chain.total_variation)]
         assert found == [fractions_of(printed[name]) for name in ("matrix", "target", "base", "tv")]
         seen.append(chain.matrix.fractions)
-    for more, flags in (({}, []), (RANGES, FLAGS), ({**RANGES, "schedule": "deo"}, [*FLAGS, "--schedule", "deo"])):
-        printed = json.loads(command("exact", FOUR_STATE, "--horizon", 2, *ladder, *flags, "--start", "a e|e", "--steps", 4, "--json"))
-        joint = four_state.joint_chain(2, [1, 2], start="a e|e", steps=4, **more)
+    for more, flags in (({}, []), (RANGES, FLAGS), ({"restart": RANGES["restart"]}, FLAGS[:2]), ({**RANGES, "schedule": "deo"}, [*FLAGS, "--schedule", "deo"])):
+        printed = json.loads(command("exact", FOUR_STATE, "--horizon", 3, *ladder, *flags, "--start", "a e|e", "--steps", 4, "--json"))
+        joint = four_state.joint_chain(3, [1, 2], start="a e|e", steps=4, **more)
         assert list(joint.total_variation) == fractions_of(printed["tv"]) and len(joint.total_variation) == 5
         assert list(joint.records) == printed["states"]
         seen.append(joint.total_variation)
-        printed = json.loads(command("exact", FOUR_STATE, "--horizon", 2, *ladder, *flags, "--mixing", "1/5", "--gap", "--cuts", "--json"))
-        mixing = four_state.mixing(2, [1, 2], within="1/5", **more)
-        assert [mixing.steps, list(mixing.gap), mixing.any_cut.flow] == [printed["mixing"]["steps"], fractions_of(printed["gap"]), Fraction(printed["any_cut"]["flow"])]
-        seen.append((mixing.gap, mixing.any_cut))
-        compiled = law.compiled(four_state, 2, [1, 2], **more)
-        printed = json.loads(command("law", FOUR_STATE, "--horizon", 2, *ladder, *flags, "--json"))
+        printed = json.loads(command("exact", FOUR_STATE, "--horizon", 3, *ladder, *flags, "--mixing", "1/5", "--gap", "--cuts", "--json"))
+        mixing = four_state.mixing(3, [1, 2], within="1/5", **more)
+        assert [mixing.steps, list(mixing.gap), mixing.first_token_cut.flow] == [printed["mixing"]["steps"], fractions_of(printed["gap"]), Fraction(printed["cut"]["flow"])]
+        seen.append((mixing.gap, mixing.first_token_cut))
+        compiled = law.compiled(four_state, 3, [1, 2], **more)
+        printed = json.loads(command("law", FOUR_STATE, "--horizon", 3, *ladder, *flags, "--json"))
         assert [list(row) for row in compiled.matrix.fractions] == fractions_of(printed["matrix"])
         seen.append(compiled.matrix.fractions)
     assert len(seen) == len(set(map(repr, seen)))
