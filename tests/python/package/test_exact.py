@@ -310,6 +310,12 @@ def test_the_compiled_law_is_that_of_the_command(four_state):
         for name in ("tv_to_target", "tv_own", "tv_one_step", "worst_entry"):
             assert float(getattr(found, name)) == pytest.approx(float(printed[name]), rel=1e-6)
         assert 0 < found.tv_own < 1e-12 and all(sum(row) == 1 for row in found.matrix.fractions)
+    uneven = TREE / "toy_models/unequal_lengths.json"  # whose rows are no numbers of float32
+    printed = json.loads(command("law", uneven, "--horizon", "2", "--power", "2", "--json"))
+    found = law.compiled(exact.FiniteModel.open(uneven), 2, [2])
+    distances = [getattr(found, name) for name in ("tv_to_target", "tv_own", "tv_one_step", "worst_entry")]
+    assert len({f"{float(one):.6e}" for one in distances}) == 4
+    assert [f"{float(one):.6e}" for one in distances] == [printed[name] for name in ("tv_to_target", "tv_own", "tv_one_step", "worst_entry")]
     move = law.local_move(four_state, 2, 2)
     assert move.fractions == law.compiled(four_state, 2, [2]).matrix.fractions
 
