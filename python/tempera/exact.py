@@ -83,7 +83,7 @@ def _whole_of(digits: str) -> int:
 def _digits_of(number: int) -> str:
     if number < 10**_DIGITS_AT_ONCE:
         return str(number)
-    low = number.bit_length() * 3 // 20  # about half of its digits, of which each has log2(10) bits
+    low = number.bit_length() * 3 // 20  # about half of its digits: each has log2(10) bits
     above, below = divmod(number, int(10**low))
     return _digits_of(above) + _digits_of(below).rjust(low, "0")
 

@@ -26,7 +26,7 @@ tempera.check.serve(step)
 
 
 class Program:
-    """A program of its own that is told of cases, one after the other."""
+    """A program of its own that hears of cases, one after the other."""
 
     def __init__(self, body, kind=None):
         source = PROGRAM.format((f"walks.walk_for = lambda step: walks.{kind}\n" if kind else "") + body)
@@ -196,7 +196,7 @@ def test_how_a_step_is_walked():
 
 def test_a_pass_over_the_states_knows_no_key_of_the_one_before(monkeypatch):
     class News:
-        """What a walk tells of its merges."""
+        """The merges of a walk."""
 
         def __init__(self):
             self.told = []

@@ -80,7 +80,7 @@ class _Begun(NamedTuple):
     stream: tuple
     text: str
     place: str
-    generator: object  # whose id is no other's meanwhile
+    generator: object  # kept, so that no other takes its id
 
 
 def _refuse_twice(begun):

@@ -160,7 +160,7 @@ def test_every_argument_of_a_chain_is_the_flag_of_its_name(four_state):
         assert [list(row) for row in compiled.matrix.fractions] == fractions_of(printed["matrix"])
         seen.append(compiled.matrix.fractions)
     assert len(seen) == len(set(map(repr, seen)))
-    # What is left out.
+    # Defaults of arguments that are left out.
     assert four_state.local_chain(2, 2, start="e").total_variation == four_state.local_chain(2, 2, start="e", steps=10).total_variation
     assert len(four_state.joint_chain(2, [1, 2], start="e|e").total_variation) == 11 and four_state.joint_chain(2, [1, 2]).total_variation == ()
     assert four_state.joint_chain(2, [1, 2], schedule="adj", start="e|e") == four_state.joint_chain(2, [1, 2], start="e|e")
@@ -310,7 +310,7 @@ def test_the_compiled_law_is_that_of_the_command(four_state):
         for name in ("tv_to_target", "tv_own", "tv_one_step", "worst_entry"):
             assert float(getattr(found, name)) == pytest.approx(float(printed[name]), rel=1e-6)
         assert 0 < found.tv_own < 1e-12 and all(sum(row) == 1 for row in found.matrix.fractions)
-    uneven = TREE / "toy_models/unequal_lengths.json"  # whose rows are no numbers of float32
+    uneven = TREE / "toy_models/unequal_lengths.json"  # float32 rounds its rows
     printed = json.loads(command("law", uneven, "--horizon", "2", "--power", "2", "--json"))
     found = law.compiled(exact.FiniteModel.open(uneven), 2, [2])
     distances = [getattr(found, name) for name in ("tv_to_target", "tv_own", "tv_one_step", "worst_entry")]

@@ -162,6 +162,12 @@ def test_the_prefixes_that_a_model_is_judged_on_are_of_its_own_tokens():
         with pytest.raises(BadInput, match=f"^{next(iter(wrong))}: "):
             check.model(model, **wrong)
     assert check.model(model, within=0, length=4, rows=2).equal
+    heard = []
+    for seed in (0, 1, 0):
+        asked = set()
+        check.model(tempera.Model.from_callable(lambda prefixes: asked.update(map(tuple, prefixes)) or logits(prefixes), 8), length=6, rows=3, seed=seed)  # noqa: B023
+        heard.append(asked)
+    assert heard[0] == heard[2] != heard[1]
     counts = {one.claim: one.rows for one in check.model(model, length=6, rows=3).findings}
     texts = model_judging._texts(model, None, 6, 3, random.Random(0), model_judging._Passes(model))
     tokens = sum(map(len, texts))
