@@ -148,7 +148,8 @@ def as_tuple(value):
 @pytest.mark.filterwarnings("ignore:This function is deprecated")
 def test_each_call_has_its_law_its_shape_and_its_kind(name):
     kinds, call, expected = CALLS[name]
-    for owner in [generator] * ("m" in kinds) + [state, np.random] * ("l" in kinds):
+    old = (state, np.random)[list(CALLS).index(name) % 2]  # which have the same answers
+    for owner in [generator] * ("m" in kinds) + [old] * ("l" in kinds):
         own = np.asarray(call(owner))
         seen = set()
 
