@@ -139,14 +139,24 @@ MOVED = {
 
 @pytest.mark.parametrize("name", MOVED)
 def test_numbers_that_are_not_drawn_move_as_those_that_are(name):
-    """Six numbers, of which each is below its own bound only: their places say which is where."""
+    """Six numbers that tell their places."""
     def step():
         return nested(MOVED[name](torch.rand(2, 3) * 0 + torch.arange(6.0).reshape(2, 3)) < 2.5)
 
     assert law(step) == {nested(MOVED[name](torch.arange(6.0).reshape(2, 3)) < 2.5): 1}
 
 
+def in_its_place(u):
+    """By whoever holds the tensor already."""
+    held = u.clone()
+    held.add_(1)
+    held.mul_(3)
+    held -= 2
+    return held
+
+
 CHANGED = [
+    in_its_place,
     lambda u: u + 0.5, lambda u: 0.5 + u, lambda u: u - 0.5, lambda u: 0.5 - u, lambda u: u * -2, lambda u: 2 * u, lambda u: u / 4, lambda u: -u, lambda u: torch.sub(1.0, u), lambda u: u.add(1).mul(2).sub(3).div(4),
     lambda u: u.clone().add_(1).mul_(3), lambda u: u.neg(), lambda u: torch.rsub(u, 2.0), lambda u: u.double() * 2,
 ]  # fmt: skip
