@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 import numbers
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -37,7 +38,8 @@ Exact = Union[int, str, float, Fraction]
 def fraction(number: Exact) -> Fraction:
     """The fraction that a number is.
 
-    Raises BadInput for what is not a number, for bool, and for a text with an exponent beyond ±4,300.
+    Raises BadInput for what is not a number, for bool, for a text with an exponent beyond ±4,300, and for one of a decimal point and
+    more than 4,300 digits. Whole numbers and fractions of whole numbers may have any number of digits.
 
     >>> fraction("3/8"), fraction(1.5), fraction("0.25")
     (Fraction(3, 8), Fraction(3, 2), Fraction(1, 4))
@@ -45,6 +47,9 @@ def fraction(number: Exact) -> Fraction:
     try:
         if isinstance(number, numbers.Integral) and not isinstance(number, bool):
             return Fraction(int(number))  # NumPy's integers wrap around
+        if isinstance(number, str) and (parts := _OF_WHOLE_NUMBERS.fullmatch(number)):
+            found = Fraction(_whole_of(parts[2]), _whole_of(parts[3] or "1"))
+            return -found if parts[1] else found
         if isinstance(number, (Fraction, Decimal, str)):
             if _is_small(number):
                 return Fraction(number)
@@ -63,12 +68,30 @@ def _is_small(number: Fraction | Decimal | str) -> bool:
     return not exponent or abs(int(exponent)) <= 4300
 
 
+_OF_WHOLE_NUMBERS = re.compile(r"(-?)([0-9]+)(?:/([0-9]+))?")
+# Digits that Python reads and writes under whatever limit a program has set by sys.set_int_max_str_digits().
+_DIGITS_AT_ONCE = 512
+
+
+def _whole_of(digits: str) -> int:
+    if len(digits) <= _DIGITS_AT_ONCE:
+        return int(digits)
+    low = len(digits) // 2
+    return _whole_of(digits[:-low]) * int(10**low) + _whole_of(digits[-low:])
+
+
+def _digits_of(number: int) -> str:
+    if number < 10**_DIGITS_AT_ONCE:
+        return str(number)
+    low = number.bit_length() * 3 // 20  # about half of its digits: each has log2(10) bits
+    above, below = divmod(number, int(10**low))
+    return _digits_of(above) + _digits_of(below).rjust(low, "0")
+
+
 def _text(number: Exact) -> str:
     found = fraction(number)
-    try:
-        return str(found)
-    except ValueError:
-        raise BadInput("number", "has more digits than Python writes", "use a smaller or simpler one") from None
+    above = ("-" if found < 0 else "") + _digits_of(abs(found.numerator))
+    return above if found.denominator == 1 else f"{above}/{_digits_of(found.denominator)}"
 
 
 def _listed(name: str, numbers: Sequence[Exact]) -> list[str]:
@@ -117,7 +140,7 @@ class Law(Mapping[str, Fraction]):
         return len(self.states)
 
     def __repr__(self) -> str:
-        return "Law({" + ", ".join(f"{state!r}: {value}" for state, value in self.items()) + "})"
+        return "Law({" + ", ".join(f"{state!r}: {_text(value)}" for state, value in self.items()) + "})"
 
     def array(self) -> NDArray[np.float64]:
         """[states]: the float64 nearest to each fraction."""
@@ -222,7 +245,7 @@ class Cut:
         """(π(Sᶜ) − ε)/Φ(S), a lower bound of t_mix(ε) that is at least 0; None if no flow leaves S."""
         if self.flow == 0:
             return None
-        return max(Fraction(0), (1 - self.mass - Fraction(_text(within))) / self.conductance)
+        return max(Fraction(0), (1 - self.mass - fraction(within)) / self.conductance)
 
 
 @dataclass(frozen=True)
@@ -239,11 +262,11 @@ class Mixing:
 
 
 def _cut(found: dict[str, Any] | None) -> Cut | None:
-    return None if found is None else Cut(tuple(found["classes"]), Fraction(found["mass"]), Fraction(found["flow"]))
+    return None if found is None else Cut(tuple(found["classes"]), fraction(found["mass"]), fraction(found["flow"]))
 
 
 def _ends(found: tuple[str, str] | None) -> tuple[Fraction, Fraction] | None:
-    return None if found is None else (Fraction(found[0]), Fraction(found[1]))
+    return None if found is None else (fraction(found[0]), fraction(found[1]))
 
 
 def _checked_model(model: FiniteModel) -> _exact.FiniteModel:
@@ -391,7 +414,7 @@ class FiniteModel:
             found["reversible"],
             found["irreducible"],
             found["explanation"],
-            tuple(map(Fraction, found["total_variation"])),
+            tuple(map(fraction, found["total_variation"])),
             Law(states, found["base"]),
             Law(states, found["target"]),
             Matrix(states, found["matrix"]),
@@ -424,9 +447,9 @@ class FiniteModel:
             found["reversible"],
             found["irreducible"],
             found["explanation"],
-            tuple(map(Fraction, found["total_variation"])),
+            tuple(map(fraction, found["total_variation"])),
             tuple(found["states"]),
-            tuple(map(Fraction, found["swap_acceptance"])),
+            tuple(map(fraction, found["swap_acceptance"])),
         )
 
     def mixing(
@@ -469,7 +492,7 @@ class FiniteModel:
         expected, formula = _exact.round_trips(
             self._model, _size("horizon", horizon), _listed("powers", powers), text("schedule", schedule), _size("rounds", rounds)
         )
-        return RoundTrips(tuple(map(Fraction, expected)), Fraction(formula))
+        return RoundTrips(tuple(map(fraction, expected)), fraction(formula))
 
 
 def total_variation(first: Mapping[str, Exact], second: Mapping[str, Exact]) -> Fraction:

@@ -199,4 +199,4 @@ def _keywords() -> Iterator[None]:
     try:
         yield
     except errors.BadInput as error:
-        raise errors.BadInput(re.sub("--([a-z]+(?:-[a-z]+)*)", lambda flag: flag[1].replace("-", "_"), str(error))) from None
+        raise errors.BadInput(re.sub(r"(?<![^\s(\"'])--([a-z]+(?:-[a-z]+)*)", lambda flag: flag[1].replace("-", "_"), str(error))) from None

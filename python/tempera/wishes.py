@@ -339,7 +339,7 @@ def is_one(prompts: Any) -> bool:
     if not hasattr(prompts, "__len__"):
         return False  # a generator gives prompts; to look at its first would take it away
     first = next(iter(prompts), None)
-    return isinstance(first, (numbers.Integral, Mapping)) or hasattr(first, "__index__")
+    return isinstance(first, (numbers.Integral, Mapping)) or hasattr(first, "__index__") and getattr(first, "ndim", 0) == 0  # as tensors have
 
 
 def raw_prompt(prompt: Any) -> Any:

@@ -57,6 +57,139 @@ def test_a_whole_number_is_drawn_by_the_length_of_what_is_cut_or_rounded_down_to
         assert law(lambda: int(uniform() * scale + shift)) == cut, (scale, shift)
 
 
+def changed(number: Any, kind: int, by: Any) -> Any:
+    """One of the ways in which a program may change a number."""
+    return (number + by, by + number, number - by, by - number, number * by, by * number, number / by, -number)[kind]
+
+
+def test_a_number_that_is_changed_again_and_again_is_compared_as_what_it_has_become() -> None:
+    """Against the same sums over fractions: where the line from u = 0 to u = 1 meets the point."""
+    chance = random.Random(5)
+    for _ in range(60):
+        ways = [(chance.randrange(8), chance.choice((-3, 2, 0.5, -0.25, Fraction(1, 3), 5.0))) for _ in range(chance.randrange(1, 6))]
+
+        def made(number: Any, ways: Any = ways) -> Any:
+            for kind, by in ways:
+                number = changed(number, kind, Fraction(by) if isinstance(number, Fraction) else by)
+            return number
+
+        first, last = made(Fraction(0)), made(Fraction(1))
+        at = Fraction(chance.randrange(-1, 10), 8)
+        point = first + at * (last - first)
+        below = min(max(at if last > first else 1 - at, Fraction(0)), Fraction(1))
+        expected = {end: part for end, part in ((True, below), (False, 1 - below)) if part}
+        assert law(lambda: made(uniform()) < point) == law(lambda: made(uniform()) <= point) == expected, ways  # noqa: B023
+        assert law(lambda: not made(uniform()) > point) == law(lambda: point > made(uniform())) == expected, ways  # noqa: B023
+
+
+def test_a_number_that_is_asked_several_times_keeps_to_what_it_has_answered() -> None:
+    """Against the answers of every interval between the points that are asked for."""
+    chance = random.Random(6)
+    for _ in range(60):
+        asked = [(chance.randrange(3), Fraction(chance.randrange(1, 7), chance.choice((2, 3))) * chance.choice((-1, 1)), Fraction(chance.randrange(-6, 7), 4)) for _ in range(4)]
+
+        def answers(u: Any, asked: Any = asked) -> tuple[Any, ...]:
+            return tuple(scale * u + shift < 0 if kind == 0 else scale * u > shift if kind == 1 else math.floor(scale * u + shift) for kind, scale, shift in asked)
+
+        cuts = {Fraction(0), Fraction(1)}
+        for kind, scale, shift in asked:
+            wholes = range(-12, 13) if kind == 2 else (0,)
+            cuts |= {at for whole in wholes if 0 < (at := (shift / scale if kind == 1 else (whole - shift) / scale)) < 1}
+        expected: dict[Any, Fraction] = {}
+        for low, high in itertools.pairwise(sorted(cuts)):
+            end = answers((low + high) / 2)
+            expected[end] = expected.get(end, Fraction(0)) + high - low
+        assert law(lambda: answers(uniform())) == expected, asked  # noqa: B023
+
+
+# Functions of u that rise or fall throughout, of each form that a program may write.
+FORMS = [
+    lambda u: -math.log(u), lambda u: 1 - 2 * math.log(u), lambda u: math.log(u) / 3 + 1, lambda u: math.log(1 - u) * 2, lambda u: math.log(u) * 0.5 - 1,
+    lambda u: 2 / -math.log(u), lambda u: 3 / math.log(u), lambda u: (2 / -math.log(u)) / 4, lambda u: (1 / -math.log(u)) * -2, lambda u: -(2 / -math.log(u)),
+    lambda u: math.log(-math.log(u)), lambda u: -math.log(-math.log(u)) * 2 + 1, lambda u: 1 - math.log(-math.log(u)) / 3, lambda u: math.log(2 / -math.log(u)) - 1,
+    lambda u: math.log(-math.log(u) / 3), lambda u: math.log(3 * -math.log(1 - u)), lambda u: 0.5 + math.log(-math.log(u)),
+    lambda u: math.log(2 * u + 1) - 1, lambda u: 1 + math.log(3 - 2 * u), lambda u: math.log(u / 2) + 0.5, lambda u: math.log(1 - u / 2), lambda u: math.log(u + 1),
+    lambda u: (1 - math.log(u)) * 2, lambda u: (2 - math.log(u)) * -3, lambda u: (math.log(u) - 1) / 4, lambda u: (math.log(-math.log(u)) + 1) * -2, lambda u: (3 - math.log(-math.log(u))) / 2,
+    lambda u: 3 / (-2 * math.log(u)), lambda u: 3 / (math.log(u) / 2), lambda u: math.log(2 / (-3 * math.log(u))),
+    lambda u: 3 * u - 1, lambda u: (1 - u) / 2, lambda u: 2 - u,
+]  # fmt: skip
+
+
+def share_below(form: Any, point: float) -> float:
+    """The part of (0, 1) on which a form is below a point, by halving."""
+    is_rising = form(0.75) > form(0.25)
+    low, high = 0.0, 1.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        if middle in (0.0, 1.0):
+            break
+        low, high = (middle, high) if (form(middle) < point) == is_rising else (low, middle)
+    return low if is_rising else 1 - low
+
+
+@pytest.mark.parametrize("place", range(len(FORMS)))
+def test_every_form_is_compared_with_numbers_as_its_function_says(place: int) -> None:
+    form, chance = FORMS[place], random.Random(place)
+    for _ in range(12):
+        point = form(chance.random()) if chance.random() < 0.7 else chance.choice((-9.0, -0.5, 0.0, 0.5, 9.0))
+        below = share_below(form, point)
+        for asked in (lambda: form(uniform()) < point, lambda: form(uniform()) <= point, lambda: point > form(uniform()),
+                      lambda: not form(uniform()) > point, lambda: not point <= form(uniform())):  # fmt: skip
+            assert float(law(asked).get(True, 0)) == pytest.approx(below, abs=1e-9), (place, point)
+
+
+PAIRS = [
+    (lambda u: -math.log(u), lambda u: -2 * math.log(u)), (lambda u: math.log(u) / 3, lambda u: math.log(u)), (lambda u: 2 / -math.log(u), lambda u: 3 / -math.log(u)),
+    (lambda u: -1 / -math.log(u), lambda u: -3 / -math.log(u)), (lambda u: math.log(-math.log(u)), lambda u: math.log(-math.log(u)) + 1),
+    (lambda u: 1 - math.log(-math.log(u)), lambda u: -math.log(-math.log(u))), (lambda u: 2 * math.log(-math.log(u)) - 1, lambda u: 2 * math.log(-math.log(u))),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("place", range(len(PAIRS)))
+def test_two_of_one_form_are_compared_as_their_functions_say(place: int) -> None:
+    """The midpoint rule is off by 1/n at most where what is summed only rises or only falls."""
+    one, other = PAIRS[place]
+    n = 100
+    expected = sum(1 - share_below(other, one((k + 0.5) / n)) for k in range(n)) / n
+    for found in (law(lambda: one(uniform()) < other(uniform())), law(lambda: other(uniform()) > one(uniform()))):
+        assert abs(float(found[True]) - expected) < 1 / n
+    # The one that rings first is the largest if values fall with time, else the smallest.
+    pick = min if one(0.25) > one(0.75) else max
+    for first, second in ((one, other), (other, one)):
+        three = law(lambda: pick(range(3), key=[first(uniform()), second(uniform()), first(uniform())].__getitem__))
+        assert sum(three.values()) == 1 and float(three[0]) == pytest.approx(float(three[2]), rel=1e-12)
+        below = [share_below(first, second((k + 0.5) / n)) for k in range(n)]
+        both = sum((share if pick is max else 1 - share) ** 2 for share in below) / n
+        assert abs(float(three[1]) - both) < 1 / n
+
+
+def clock() -> Any:
+    return -math.log(uniform())
+
+
+def asked_again(first: Any, then: Any) -> Any:
+    def step() -> Any:
+        a, b, c = clock(), clock(), clock()
+        return first(a, b, c), then(a, b, c)
+
+    return step
+
+
+@pytest.mark.parametrize("step", [
+    asked_again(lambda a, b, c: a < b, lambda a, b, c: a < b), asked_again(lambda a, b, c: a < b, lambda a, b, c: a < 1), asked_again(lambda a, b, c: a < b, lambda a, b, c: b > 1),
+    asked_again(lambda a, b, c: a < 1, lambda a, b, c: a < b), asked_again(lambda a, b, c: a < 1, lambda a, b, c: b < a),
+    asked_again(lambda a, b, c: a < b, lambda a, b, c: max(a, c) < b), lambda: clock() < 2 / clock(), lambda: clock() < -2 / clock(), lambda: math.log(clock()) < clock(), lambda: clock() + 1 < clock() + 1, lambda: clock() + 1 < clock(), lambda: clock() < -clock(),
+    lambda: clock() + clock() < 1, lambda: clock() * uniform() < 1, lambda: 1 / (clock() + 1) < 1, lambda: 1 / (1 / clock()) < 1, lambda: 1 / clock() + 1 < 2,
+    lambda: math.log(clock() + 1) < 1, lambda: math.log(-clock()) < 1, lambda: math.log(math.log(clock())) < 1, lambda: -math.log(uniform() + 1) < 1, lambda: 1 / uniform() < 2,
+    *(lambda kind=kind, ask=ask: ask(kind()) for kind in (uniform, clock, lambda: math.log(uniform() + 1))
+      for ask in (lambda x: x**2, lambda x: 2**x, abs, round, bool, math.exp, math.sqrt, lambda x: x < uniform())),
+    lambda: int(clock()), lambda: float(uniform() * 2), lambda: uniform() + uniform(), lambda: uniform() * uniform() < 1,
+])  # fmt: skip
+def test_what_has_no_exact_answer_is_refused(step: Any) -> None:
+    with pytest.raises((lab.Refused, TypeError)):
+        law(step)
+
+
 @pytest.mark.parametrize(("one", "other"), list(itertools.product([(1.0, 0.0), (1.0, 0.5), (2.0, 0.0), (-1.0, 0.0), (0.5, 1.0)], repeat=2)))
 def test_two_gumbels_of_one_scale_are_compared_by_their_rates_and_others_refused(one: tuple[float, float], other: tuple[float, float]) -> None:
     def gumbel(scale: float, shift: float) -> Any:

@@ -1,4 +1,5 @@
 """The user's own code is compiled from its text, whatever Python keeps of an earlier one."""
+import hashlib
 import os
 import py_compile
 import subprocess
@@ -7,6 +8,8 @@ from pathlib import Path
 
 import pytest
 from laws import PACKAGE
+
+from tempera.check import own_code
 
 SHOW = "import sys; sys.argv[0] = ''; from tempera.check.__main__ import function_named; print(function_named(sys.argv[1])())"
 
@@ -88,6 +91,27 @@ def test_a_program_itself_is_its_text_however_it_is_named(tmp_path: Path, named:
     else:
         assert said.returncode == 2 and said.stderr.count("\n") == 1
         assert ".py: has changed since Python compiled it; delete __pycache__" in said.stderr
+
+
+def test_a_module_is_what_its_text_says_under_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also of a text that was read before, which the file may not have any more; it finds itself by its name while it runs."""
+    write(tmp_path / "mine_of_text.py", "where = 'file'\nimport sys\nitself = sys.modules[__name__]\nimport beside_of_text\n")
+    write(tmp_path / "beside_of_text.py", "x = 1\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    told: list[tuple[str, str]] = []
+    monkeypatch.setattr(own_code.TextLoader, "tell", lambda file, digest: told.append((Path(file).name, digest)))
+    hooks = sys.path_hooks[:]
+    try:
+        for source, where in ((None, "file"), ("where = 'text'\nimport sys\nitself = sys.modules[__name__]\n", "text"), (b"where = 'bytes'\nimport sys\nitself = sys.modules[__name__]\n", "bytes")):
+            module = own_code.module_of("mine_of_text", str(tmp_path / "mine_of_text.py"), source)
+            assert (module.where, module.itself, module.__name__, module.__file__) == (where, module, "mine_of_text", str(tmp_path / "mine_of_text.py"))
+            assert sys.modules["mine_of_text"] is module
+        assert told == [("beside_of_text.py", hashlib.sha256(b"x = 1\n").hexdigest())]
+        assert sum(hook is own_code._hook for hook in sys.path_hooks) == 1
+    finally:
+        sys.path_hooks[:] = hooks
+        for name in ("mine_of_text", "beside_of_text"):
+            sys.modules.pop(name, None)
 
 
 def test_installed_packages_keep_their_cache() -> None:

@@ -2,6 +2,7 @@
 import bisect
 import contextlib
 import functools
+import itertools
 import json
 import math
 import os
@@ -54,10 +55,79 @@ HALF = {False: Fraction(1, 2), True: Fraction(1, 2)}
     lambda: min(2, random.getrandbits(3)),
     lambda: min(2, random.randrange(4, 20, 2) // 2 - 2),
     lambda: min(2, random.sample(range(8), 2)[1]),
-    lambda: min(2, own.sample(range(8), 8)[3]),
 ])
 def test_each_way_of_drawing_has_its_law(step):
     check_law(step, EIGHTHS)
+
+
+def equally_likely(values):
+    values = list(values)
+    return {value: Fraction(values.count(value), len(values)) for value in values}
+
+
+def shuffled(owner, items):
+    owner.shuffle(items)
+    return tuple(items)
+
+
+@pytest.mark.parametrize("owner", [random, own, random.SystemRandom()], ids=["the module", "an instance", "the system's"])
+def test_each_way_of_drawing_has_its_law_wherever_it_begins_and_however_many_it_draws(owner):
+    three = [4, 5, 5]
+    pairs = [(a, b) for a in "ab" for b in "ab"]
+    laws = {
+        "choices": (lambda: tuple(owner.choices(three, k=2)), [(a, b) for a in three for b in three]),
+        "choices, weighted": (lambda: tuple(owner.choices("ab", [3, 1], k=2)), [(a, b) for a in "aaab" for b in "aaab"]),
+        "choices, cumulated": (lambda: tuple(owner.choices("ab", cum_weights=[3, 4], k=2)), [(a, b) for a in "aaab" for b in "aaab"]),
+        "no choices": (lambda: tuple(owner.choices("ab", k=0)), [()]),
+        "sample": (lambda: tuple(owner.sample(three, 2)), itertools.permutations(three, 2)),
+        "sample of all": (lambda: tuple(owner.sample(three, 3)), itertools.permutations(three)),
+        "sample, counted": (lambda: tuple(owner.sample("ab", 2, counts=[2, 3])), itertools.permutations("aabbb", 2)),
+        "randint": (lambda: owner.randint(-2, 1), range(-2, 2)),
+        "randrange": (lambda: owner.randrange(3), range(3)),
+        "randrange from": (lambda: owner.randrange(-3, 2), range(-3, 2)),
+        "randrange down": (lambda: owner.randrange(5, -1, -2), range(5, -1, -2)),
+        "uniform": (lambda: math.floor(owner.uniform(-1, 2)), range(-1, 2)),
+        "uniform down": (lambda: math.floor(owner.uniform(7, 3)), range(3, 7)),
+        "getrandbits": (lambda: owner.getrandbits(2), range(4)),
+        "choice": (lambda: owner.choice(pairs), pairs),
+        "shuffle": (lambda: shuffled(owner, [1, 2, 3]), itertools.permutations([1, 2, 3])),
+        "shuffle of four": (lambda: shuffled(owner, [1, 1, 2, 3]), itertools.permutations([1, 1, 2, 3])),
+        "shuffle of one": (lambda: shuffled(owner, [1]), [(1,)]),
+        "expovariate": (lambda: owner.expovariate(3) < math.log(4) / 3, [True, True, True, False]),
+        "random": (lambda: (owner.random() < 0.5, owner.random() < 0.25), [(a, b) for a in (True, False) for b in (True, False, False, False)]),
+    }
+    for name, (step, outcomes) in laws.items():
+        found, expected = law(step), equally_likely(outcomes)
+        if name == "expovariate":
+            found = {end: share.limit_denominator(10**9) for end, share in found.items()}
+        assert found == expected, name
+    assert three == [4, 5, 5] and law(lambda: secrets.randbits(2)) == equally_likely(range(4))
+    for wrong in (lambda: owner.choices([1, 2], [1], k=1), lambda: owner.sample([1, 2], 3), lambda: owner.sample([1, 2], -1), lambda: owner.randrange(0), lambda: owner.choice([])):
+        with pytest.raises((ValueError, IndexError)):
+            law(wrong)
+
+
+def test_what_is_merged_is_equal_by_its_repr():
+    def step(keys):
+        first = random.randrange(len(keys))
+        merge(keys[first])
+        return first
+
+    for keys in ([1, "1"], ["a", b"a"], [1, 1.0], [(1,), [1]], ["", None]):
+        assert law(lambda: step(keys)) == {0: Fraction(1, 2), 1: Fraction(1, 2)}
+    assert law(lambda: step(["a", "a", "b"])) == {0: Fraction(2, 3), 2: Fraction(1, 3)}
+
+
+def test_the_same_decisions_must_lead_to_the_same_merges():
+    runs = []
+
+    def step():
+        runs.append(0)
+        merge(len(runs) // 3)
+        return random.randrange(3)
+
+    with pytest.raises(lab.NotDeterministic, match="after the same draws it merges at"):
+        law(step)
 
 
 def test_sixteen_bits_are_the_most_at_once(monkeypatch):

@@ -2,6 +2,7 @@
 import contextlib
 import itertools
 import json
+import math
 import os
 import subprocess
 import sys
@@ -69,6 +70,133 @@ def test_several_at_once_are_independent():
     pairs = {(a, b): QUARTERS[a] * QUARTERS[b] / (1 - QUARTERS[a]) for a, b in itertools.permutations(range(3), 2)}
     check_law(lambda: WEIGHTS.multinomial(2), pairs)
     check_law(lambda: (WEIGHTS.log() - torch.empty(3).exponential_().log()).topk(2).indices, pairs, 1e-7)
+
+
+def nested(value):
+    value = value.tolist() if hasattr(value, "tolist") else value
+    return tuple(map(nested, value)) if isinstance(value, (list, tuple)) else value
+
+
+def alike(values, times, shape=None):
+    """The law of independent draws, each value as likely as another; row by row if there is a shape."""
+    found = {}
+    for drawn in itertools.product(values, repeat=times):
+        end = drawn if shape is None else tuple(drawn[row * shape[1] : (row + 1) * shape[1]] for row in range(shape[0]))
+        found[end] = found.get(end, 0) + Fraction(1, len(values) ** times)
+    return found
+
+
+TWO = torch.stack([WEIGHTS, EIGHTH])
+# Each call with its law; its shape and its type are those of torch's own.
+CALLS = {
+    "randint": (lambda: torch.randint(-2, 1, (2,)), alike(range(-2, 1), 2)),
+    "randint below": (lambda: torch.randint(3, (1, 2)), alike(range(3), 2, (1, 2))),
+    "randint by name": (lambda: torch.randint(low=1, high=3, size=(2,)), alike([1, 2], 2)),
+    "randint by half": (lambda: torch.randint(1, size=(2,), high=3), alike([1, 2], 2)),
+    "randint of a type": (lambda: torch.randint(2, (2,), dtype=torch.int32), alike([0, 1], 2)),
+    "randint_like": (lambda: torch.randint_like(WEIGHTS[:2], 1, 3), alike([1.0, 2.0], 2)),
+    "randint_like below": (lambda: torch.randint_like(WEIGHTS[:2], 3), alike([0.0, 1.0, 2.0], 2)),
+    "randperm": (lambda: torch.randperm(3), {order: Fraction(1, 6) for order in itertools.permutations(range(3))}),
+    "randperm of a type": (lambda: torch.randperm(2, dtype=torch.int32), {(0, 1): Fraction(1, 2), (1, 0): Fraction(1, 2)}),
+    "random_": (lambda: torch.zeros(1, 2).random_(1, 3), alike([1.0, 2.0], 2, (1, 2))),
+    "random_ below": (lambda: torch.zeros(2, dtype=torch.int64).random_(3), alike(range(3), 2)),
+    "multinomial": (lambda: torch.multinomial(WEIGHTS, 2, replacement=True), {(a, b): QUARTERS[a] * QUARTERS[b] for a in QUARTERS for b in QUARTERS}),
+    "multinomial of rows": (lambda: TWO.multinomial(1), {((a,), (b,)): QUARTERS[a] * EIGHTHS[b] for a in QUARTERS for b in EIGHTHS}),
+    "bernoulli of halves": (lambda: torch.bernoulli(torch.full((1, 2), 0.5)), alike([0.0, 1.0], 2, (1, 2))),
+    "bernoulli by p": (lambda: torch.bernoulli(WEIGHTS[:2], 0.5), alike([0.0, 1.0], 2)),
+    "bernoulli_": (lambda: torch.zeros(2, dtype=torch.int64).bernoulli_(0.5), alike([0, 1], 2)),
+    "bernoulli_ by a tensor": (lambda: torch.zeros(2).bernoulli_(torch.tensor([0.25, 1.0])), {(1.0, 1.0): Fraction(1, 4), (0.0, 1.0): Fraction(3, 4)}),
+    "rand": (lambda: torch.rand(1, 2) < 0.5, alike([False, True], 2, (1, 2))),
+    "rand of a size": (lambda: torch.rand(size=(2,)) < 0.5, alike([False, True], 2)),
+    "rand of a list": (lambda: torch.rand([2]) < 0.5, alike([False, True], 2)),
+    "uniform_": (lambda: torch.zeros(2).uniform_(-1, 3) < 1, alike([False, True], 2)),
+    "uniform_ by name": (lambda: torch.zeros(2).uniform_(**{"from": -3, "to": -1}) < -2, alike([False, True], 2)),
+    "exponential_ of its rate": (lambda: torch.zeros(2, dtype=torch.float64).exponential_(2) < math.log(2) / 2, alike([False, True], 2)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_each_call_has_its_law_its_shape_and_its_type(name):
+    call, expected = CALLS[name]
+    own, seen = call(), set()
+
+    def step():
+        found = call()
+        seen.add((tuple(found.shape), found.dtype))
+        return nested(found)
+
+    check_law(step, expected, 1e-15 if name.startswith("exponential") else 0)
+    assert seen == {(tuple(own.shape), own.dtype)}
+
+
+MOVED = {
+    "view": lambda t: t.view(3, 2), "reshape": lambda t: t.reshape(-1), "transpose": lambda t: t.transpose(0, 1), "t": lambda t: t.t(), "select": lambda t: t.select(1, 2), "item": lambda t: t[1, 0],
+    "slice": lambda t: t[:, 1:], "unsqueeze": lambda t: t.unsqueeze(1), "squeeze": lambda t: t[:1].squeeze(0), "flatten": lambda t: t.flatten(), "narrow": lambda t: t.narrow(1, 0, 2),
+    "gather": lambda t: t.gather(1, torch.tensor([[2], [0]])), "index_select": lambda t: t.index_select(0, torch.tensor([1, 0])), "permute": lambda t: t.permute(1, 0), "expand": lambda t: t[:1].expand(2, 3),
+    "take": lambda t: t.take(torch.tensor([5, 0])), "mask": lambda t: t[torch.tensor([False, True])], "ravel": lambda t: t.ravel(), "repeat": lambda t: t[:, :1].repeat(1, 2),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MOVED)
+def test_numbers_that_are_not_drawn_move_as_those_that_are(name):
+    """Six numbers that tell their places."""
+    def step():
+        return nested(MOVED[name](torch.rand(2, 3) * 0 + torch.arange(6.0).reshape(2, 3)) < 2.5)
+
+    assert law(step) == {nested(MOVED[name](torch.arange(6.0).reshape(2, 3)) < 2.5): 1}
+
+
+def in_its_place(u):
+    """By whoever holds the tensor already."""
+    held = u.clone()
+    held.add_(1)
+    held.mul_(3)
+    held -= 2
+    return held
+
+
+CHANGED = [
+    in_its_place,
+    lambda u: u + 0.5, lambda u: 0.5 + u, lambda u: u - 0.5, lambda u: 0.5 - u, lambda u: u * -2, lambda u: 2 * u, lambda u: u / 4, lambda u: -u, lambda u: torch.sub(1.0, u), lambda u: u.add(1).mul(2).sub(3).div(4),
+    lambda u: u.clone().add_(1).mul_(3), lambda u: u.neg(), lambda u: torch.rsub(u, 2.0), lambda u: u.double() * 2,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("place", range(len(CHANGED)))
+def test_numbers_that_are_not_drawn_change_as_those_that_are(place):
+    change = CHANGED[place]
+    for at in (0.25, 0.5):
+        bound = change(torch.tensor([at], dtype=torch.float64)).item()
+        is_rising = change(torch.tensor([1.0])).item() > change(torch.tensor([0.0])).item()
+        below = Fraction(at) if is_rising else 1 - Fraction(at)
+        for asked in (lambda u: u < bound, lambda u: u <= bound, lambda u: ~(u > bound), lambda u: torch.lt(u, bound), lambda u: torch.full((1,), bound, dtype=torch.float64) > u, lambda u: u.less(bound)):
+            check_law(lambda: bool(asked(change(torch.rand(1)))), {True: below, False: 1 - below})  # noqa: B023
+
+
+def test_the_largest_and_the_smallest_have_their_places_and_shapes():
+    rates = torch.tensor([[2.0, 1.0, 1.0], [6.0, 1.0, 1.0]], dtype=torch.float64)
+    weights = [{0: Fraction(1, 2), 1: Fraction(1, 4), 2: Fraction(1, 4)}, {0: Fraction(3, 4), 1: Fraction(1, 8), 2: Fraction(1, 8)}]
+    pairs = {(a, b): weights[0][a] * weights[1][b] for a in range(3) for b in range(3)}
+
+    def clocks(like=rates):
+        return torch.empty_like(like).exponential_() / like
+
+    for step, expected in (
+        (lambda: clocks().argmin(-1), pairs), (lambda: clocks().argmin(dim=1), pairs), (lambda: (-clocks()).argmax(-1), pairs), (lambda: (1 / clocks()).argmax(1), pairs), (lambda: clocks().min(1).indices, pairs),
+        (lambda: clocks().argmin(-1, keepdim=True), {((a,), (b,)): share for (a, b), share in pairs.items()}), (lambda: clocks().min(-1, True)[1], {((a,), (b,)): share for (a, b), share in pairs.items()}),
+        (lambda: clocks(rates[0]).argmin(), weights[0]), (lambda: (1 / clocks()).topk(1).indices, {((a,), (b,)): share for (a, b), share in pairs.items()}),
+        (lambda: clocks().topk(1, largest=False)[1], {((a,), (b,)): share for (a, b), share in pairs.items()}), (lambda: clocks(rates.t().contiguous()).argmin(0), pairs),
+        (lambda: (1 / clocks(rates.t().contiguous())).topk(1, dim=0).indices, {((a, b),): share for (a, b), share in pairs.items()}),
+    ):  # fmt: skip
+        check_law(lambda: nested(step()), expected, 1e-12)  # noqa: B023
+
+
+def test_a_number_is_looked_for_among_the_edges_of_its_own_row():
+    edges = torch.tensor([[0.25, 0.5, 1.0], [0.5, 0.75, 1.0]], dtype=torch.float64)
+    rows = [{0: Fraction(1, 4), 1: Fraction(1, 4), 2: Fraction(1, 2)}, {0: Fraction(1, 2), 1: Fraction(1, 4), 2: Fraction(1, 4)}]
+    check_law(lambda: nested(torch.searchsorted(edges, torch.rand(2, 1, dtype=torch.float64))), {((a,), (b,)): rows[0][a] * rows[1][b] for a in range(3) for b in range(3)})
+    for step in (lambda: torch.bucketize(torch.rand(2), edges[0]), lambda: torch.searchsorted(edges[0], torch.rand(2, dtype=torch.float64), right=True)):
+        check_law(lambda: nested(step()), {(a, b): rows[0][a] * rows[0][b] for a in range(3) for b in range(3)})  # noqa: B023
 
 
 def test_comparisons_both_ways():

@@ -99,7 +99,7 @@ def _kernel(step: Step) -> Callable[..., list[list[int]]]:
         draw: Callable[[list[str]], int],
         merge: Callable[[str], None],
     ) -> list[list[int]]:
-        case = Case(FiniteModel._of(model), horizon, tuple(map(Fraction, powers)))
+        case = Case(FiniteModel._of(model), horizon, tuple(map(fraction, powers)))
         after = step(case, tuple(tuple(record) for record in state), Lottery(draw, merge))
         return several("step", after, lambda name, record: several(name, record, _token, "[[0, 1]]"), "[[0, 1]]")
 
@@ -121,7 +121,7 @@ def _verdict(found: _exact.Verdict) -> Verdict:
         found.invariant,
         found.reversible,
         found.irreducible,
-        Fraction(found.tv_one_step),
+        fraction(found.tv_one_step),
         Matrix(found.states, found.matrix),
         found.explanation,
     )
@@ -150,7 +150,7 @@ def shrink(
         raise BadInput("step", "samples its target on this case", "give a case on which it fails")
     asked = _listed("powers", powers)
     found = _exact.shrink(_kernel(step), _checked_model(model), _size("horizon", horizon), asked, _text(within))
-    case = Case(FiniteModel._of(found.model), found.horizon, tuple(map(Fraction, found.powers)))
+    case = Case(FiniteModel._of(found.model), found.horizon, tuple(map(fraction, found.powers)))
     return Failure(case, _verdict(found.verdict), found.tried)
 
 

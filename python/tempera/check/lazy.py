@@ -347,7 +347,7 @@ class Clock(Undrawn):
         if self._form == "linear":
             time = (x - b) / a
         elif self._form == "inverse":
-            if (x > 0) != (a > 0):
+            if x == 0 or (x > 0) != (a > 0):
                 return a < 0
             time = a / x
         else:

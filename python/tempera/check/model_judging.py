@@ -120,9 +120,9 @@ class _Compared:
         else:
             difference = float(apart.max())
         first = int(np.flatnonzero((apart != 0) | np.isnan(apart))[0]) if (apart != 0).any() or np.isnan(apart).any() else 0
-        if not difference <= self.logit:
+        if not np.isnan(self.logit) and not difference <= self.logit:
             self.worst = f"{what}, token {first}: {got[first]!r} for {expected[first]!r}".replace("np.float32", "")
-            self.logit = difference if not np.isnan(self.logit) else self.logit
+            self.logit = difference
         here, there = _log_p(got), _log_p(expected)
         likely = np.maximum(here, there) > -20 * np.log(2)
         with np.errstate(invalid="ignore"):

@@ -52,10 +52,11 @@ def install(numpy):
 
     def choice(a, size=None, replace=True, p=None, axis=0, shuffle=True):
         items = numpy.arange(a) if numpy.ndim(a) == 0 else numpy.asarray(a)
-        if len(items) == 0:
+        many = items.shape[axis]
+        if many == 0 and count(size) > 0:
             raise ValueError("a cannot be empty")
-        weights = [1] * len(items) if p is None else [float(x) for x in p]
-        if len(weights) != len(items):
+        weights = [1] * many if p is None else [float(x) for x in p]
+        if len(weights) != many:
             raise ValueError("a and p must have same size")
         if p is not None and not abs(math.fsum(weights) - 1) < 1e-7:
             raise ValueError("probabilities do not sum to 1")
@@ -64,11 +65,10 @@ def install(numpy):
             indices.append(lab.draw(weights))
             if not replace:
                 weights[indices[-1]] = 0
-        chosen = numpy.take(items, indices if size is not None else indices[0], axis=axis)
-        return chosen if size is None or axis != 0 or numpy.ndim(items) > 1 else chosen.reshape(size)
+        return numpy.take(items, indices[0] if size is None else numpy.array(indices, dtype=numpy.int64).reshape(size), axis=axis)
 
     def shuffled(x, axis=0):
-        order = list(range(len(x)))
+        order = list(range(x.shape[axis] if isinstance(x, numpy.ndarray) else len(x)))
         of_random.shuffle(order)
         if isinstance(x, numpy.ndarray):
             x[...] = numpy.take(x, order, axis=axis)
@@ -141,12 +141,11 @@ def install(numpy):
 
     def set_state(generator, state):
         now = plain(own_kind.get_state(generator, legacy=not isinstance(state, dict)))
-        if seeding.put(generator, plain(state), now, "numpy.random.set_state", keep(generator)):
+        if seeding.put(generator, state, plain(state), now, "numpy.random.set_state", keep(generator)):
             own_kind.set_state(generator, state)
 
     def get_state(generator, legacy=True):
-        seeding.save(generator)
-        return own_kind.get_state(generator, legacy)
+        return seeding.save(generator, own_kind.get_state(generator, legacy))
 
     for name, answer in (("seed", reseed), ("set_state", set_state), ("get_state", get_state)):
         replace(chance, name, (lambda f: lambda *a, **k: f(first, *a, **k))(answer))
@@ -289,13 +288,12 @@ def answering_bits(base, is_seed):
 
         @property
         def state(self):
-            if lab.walk is not None:
-                seeding.save(self)
-            return own_state.__get__(self)
+            found = own_state.__get__(self)
+            return found if lab.walk is None else seeding.save(self, found)
 
         @state.setter
         def state(self, value):
-            if lab.walk is None or seeding.put(self, plain(value), plain(own_state.__get__(self)), f"{name}.state",
+            if lab.walk is None or seeding.put(self, value, plain(value), plain(own_state.__get__(self)), f"{name}.state",
                                                seeding.keep(self, plain_kind, plain)):
                 own_state.__set__(self, value)
 

@@ -113,14 +113,13 @@ def seed(generator, own_seed, value, arguments):
 
 def put_state(generator, state):
     """setstate(state) of a generator within a step."""
-    if seeding.put(generator, state, getstate(generator), "random.setstate", _keep(generator)):
+    if seeding.put(generator, state, state, getstate(generator), "random.setstate", _keep(generator)):
         setstate(generator, state)
 
 
 def saved_state(generator):
     """getstate() of a generator within a step."""
-    seeding.save(generator)
-    return getstate(generator)
+    return seeding.save(generator, getstate(generator))
 
 
 _REMEDY = ": ask random or secrets for what its bytes decide"

@@ -147,13 +147,12 @@ def install(torch):
         return own_kind.initial_seed(generator)
 
     def set_state(generator, state):
-        if seeding.put(generator, plain(state), plain(own_kind.get_state(generator)), "torch.set_rng_state", keep(generator)):
+        if seeding.put(generator, state, plain(state), plain(own_kind.get_state(generator)), "torch.set_rng_state", keep(generator)):
             own_kind.set_state(generator, state)
         return generator
 
     def get_state(generator):
-        seeding.save(generator)
-        return own_kind.get_state(generator)
+        return seeding.save(generator, own_kind.get_state(generator))
 
     def made_in_step(generator):
         """One without a seed draws by a constant seed."""

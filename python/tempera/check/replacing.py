@@ -34,7 +34,7 @@ def replace(owner, name, answer, called=None, source=None):
             generator = id(source(arguments, named))
             if generator in seeding.own:
                 return original(*arguments, **named)
-            seeding.drawn[generator] = seeding.drawn.get(generator, 0) + 1
+            seeding.count(generator)
         return answer(*arguments, **named)
 
     stand_in.stands_in_for = original

@@ -4,6 +4,8 @@ A generator that is seeded within a step of a kernel draws the same numbers in e
 its real draws answer, until the path ends. A whole program is run once, and the seed that it begins with is its user's: it
 is left out and reported. Beginning one stream twice is refused, for its draws would be those again.
 """
+from typing import NamedTuple
+
 from . import lab
 
 is_whole = False  # whether what runs is a whole program
@@ -12,9 +14,10 @@ drawn = {}  # by id: how often a generator has been answered on this path
 fresh = {}  # by id: generators that this path has made
 made = {}  # by id: seed sequences that this path has made
 _sequences = {}  # by id: seed sequences of fresh entropy that this path has made, and where the first generator of each began
-_saved = {}  # by id: how often it had been when its state was last asked for
+_saved = {}  # by id: the states that were asked for, and how often it had been answered then
 _kept = {}  # by id: the state in which the path found a generator, and how to put it back there
-_streams = {}  # by kind and seed: the generator that began it, and where
+_begun = {}  # by id of a generator: the stream that it draws from, as it was begun
+_drawn_of = {}  # by kind and seed: how the stream was begun that has been drawn from
 _reported = set()
 report = None  # told of each seed once: its text, and its place
 
@@ -27,7 +30,8 @@ def begin():
     fresh.clear()
     made.clear()
     _sequences.clear()
-    _streams.clear()
+    _begun.clear()
+    _drawn_of.clear()
 
 
 def end():
@@ -62,14 +66,34 @@ def give(generator, kind, seed, text, keep=None):
     if not is_whole:
         _make_own(generator, keep)
         return True
-    key = kind, repr(seed)
-    first, place = _streams.get(key, (None, ""))
-    if first is not None and id(first) in drawn:
-        raise lab.Refused(f"{text} at {lab.address()} begins the stream again that was begun at {place}: its draws are those "
-                          "again, and not independent of them (tempera.check)")
-    _streams[key] = generator, lab.address()
+    begun = _Begun((kind, repr(seed)), text, lab.address(), generator)
+    if begun.stream in _drawn_of:
+        _refuse_twice(begun)
+    _begun[id(generator)] = begun
     drawn.pop(id(generator), None)
     return False
+
+
+class _Begun(NamedTuple):
+    """A stream as a generator has begun it."""
+
+    stream: tuple
+    text: str
+    place: str
+    generator: object  # kept, so that no other takes its id
+
+
+def _refuse_twice(begun):
+    raise lab.Refused(f"{begun.text} at {begun.place} begins the stream again that was begun at {_drawn_of[begun.stream].place}: its "
+                      "draws are those again, and not independent of them (tempera.check)")
+
+
+def count(generator):
+    """A generator with this id is answered. @raise lab.Refused if another one has drawn from the same stream"""
+    drawn[generator] = drawn.get(generator, 0) + 1
+    begun = _begun.get(generator)
+    if begun is not None and _drawn_of.setdefault(begun.stream, begun) is not begun:
+        _refuse_twice(begun)
 
 
 def by_chance(sequence):
@@ -90,13 +114,24 @@ def use(sequence):
     _sequences[id(sequence)] = sequence, lab.address()
 
 
-def save(generator):
-    """A step asks for the state of a generator."""
-    _saved[id(generator)] = drawn.get(id(generator), 0)
+def save(generator, state):
+    """A step asks for the state of a generator, and gets this one."""
+    _saved.setdefault(id(generator), []).append((state, drawn.get(id(generator), 0)))
+    return state
 
 
-def put(generator, state, now, text, keep=None):
-    """A step puts a generator into a state; whether it is to be put there. `now` is the state that it is in."""
+def _drawn_since(generator, state):
+    """True if a generator has been answered since the step asked for a state: all are equal, so a copy may be any of them."""
+    saved = _saved.get(id(generator), [])
+    counts = [count for given, count in saved if given is state] or [count for _, count in saved] or [0]
+    return drawn.get(id(generator), 0) > min(counts)
+
+
+def put(generator, given, state, now, text, keep=None):
+    """A step puts a generator into a state that it gives; whether it is to be put there.
+
+    `state` is the given one in numbers, and `now` the one that it is in.
+    """
     if state != _kept.get(id(generator), (now,))[0]:
         if id(generator) not in own:
             _say(text)
@@ -111,7 +146,7 @@ def put(generator, state, now, text, keep=None):
         if id(generator) in _kept:
             del own[id(generator)]  # back from its own stream
         return True
-    if drawn.get(id(generator), 0) > _saved.get(id(generator), 0):
+    if _drawn_since(generator, given):
         raise lab.Refused(f"{text} at {lab.address()} puts back a generator that has drawn since: its draws would be those "
                           "again (tempera.check)")
     return False
@@ -120,6 +155,7 @@ def put(generator, state, now, text, keep=None):
 def forget(generator):
     """A step seeds a generator by chance."""
     own.pop(id(generator), None)
+    _begun.pop(id(generator), None)
 
 
 def _make_own(generator, keep):

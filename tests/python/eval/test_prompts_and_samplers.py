@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
+import random
 import re
 import subprocess
 from pathlib import Path
@@ -171,6 +173,63 @@ def test_the_papers_values_are_those_of_its_tables() -> None:
     assert paper_values.swap_acceptance("Qwen3-8B", "GSM8K") == "0.274"
     assert paper_values.hyperparameters("Qwen3-8B", "GSM8K") == {"T": 3072, "B": 192, "rounds": 10, "powers": (2.0, 2.3, 2.6, 3.0, 3.5, 4.0)}
     assert paper_values.hyperparameters("Tulu", "GSM8K") is None
+
+
+class Scored:
+    """A model whose tokens are letters and whose first token stands for the begin, if it says so; a row is a law of three letters."""
+
+    def __init__(self, begins: bool) -> None:
+        self.begins = begins
+        self.powers: list[float] = []
+
+    def tokens(self, text: str) -> list[int]:
+        return [*([99] if self.begins else []), *map(ord, text)]
+
+    @staticmethod
+    def row(before: list[int]) -> dict[int, float]:
+        weights = {ord(letter): 1 + (sum(before) * (3 + place)) % 7 for place, letter in enumerate("ab ")}
+        return {letter: weight / sum(weights.values()) for letter, weight in weights.items()}
+
+    def score(self, tokens: list[int], power: float) -> tuple[list[float], list[float]]:
+        self.powers.append(power)
+        log_p, log_z = [], []
+        for at in range(1, len(tokens)):
+            row = self.row(tokens[:at])
+            log_p.append(math.log(row[tokens[at]]))
+            most = max(map(math.log, row.values()))
+            log_z.append(power * most + math.log(sum(math.exp(power * (math.log(p) - most)) for p in row.values())))
+        return log_p, log_z
+
+
+@pytest.mark.parametrize("begins", [False, True])
+def test_a_continuation_has_the_probability_of_its_own_tokens(begins: bool) -> None:
+    """Against the product of its rows; the spaces at a context's end are the continuation's."""
+    chance = random.Random(2)
+    for _ in range(200):
+        context = "".join(chance.choices("ab ", k=chance.randrange(1, 5))).lstrip()
+        continuation = "".join(chance.choices("ab", k=chance.randrange(1, 4)))
+        kept = context.rstrip(" ")
+        if not kept:
+            with pytest.raises(BadInput, match="lm_eval: a context is empty"):
+                harness.log_likelihood(Scored(begins), context, continuation)  # type: ignore[arg-type]
+            continue
+        before, log_p, is_greedy = [*([99] if begins else []), *map(ord, kept)], 0.0, True
+        for letter in context[len(kept) :] + continuation:
+            row = Scored.row(before)
+            log_p += math.log(row[ord(letter)])
+            is_greedy = is_greedy and row[ord(letter)] == max(row.values()) and list(row.values()).count(max(row.values())) == 1
+            before.append(ord(letter))
+        found = harness.log_likelihood(Scored(begins), context, continuation)  # type: ignore[arg-type]
+        assert found == (pytest.approx(log_p, rel=1e-12), is_greedy), (context, continuation)
+
+
+def test_a_text_is_cut_at_the_first_of_the_stops_in_it() -> None:
+    chance = random.Random(3)
+    for _ in range(300):
+        text = "".join(chance.choices("ab", k=chance.randrange(6)))
+        stops = ["".join(chance.choices("ab", k=chance.randrange(3))) for _ in range(chance.randrange(4))]
+        expected = next((text[:at] for at in range(len(text) + 1) for stop in stops if stop and text.startswith(stop, at)), text)
+        assert harness.cut(text, stops) == expected, (text, stops)
 
 
 def test_what_the_harness_is_not_told_is_the_default_of_the_settings() -> None:

@@ -16,7 +16,7 @@ from test_fork import in_child
 
 import tempera
 from tempera import check, errors, tempering
-from tempera.called import NamedTokens
+from tempera.called import CalledText, NamedTokens, write_rows
 
 CHAIN = {"powers": [4], "horizon": 28, "block": 4, "rounds": 3}
 SAMPLERS = {
@@ -427,3 +427,118 @@ def test_a_number_of_a_prompt_has_digits_of_ascii_alone():
         for written in (word, "1" + word):
             with pytest.raises(tempera.BadInput, match="is not a token of the model"):
                 text.encode(written)
+
+
+class Tensor:
+    """As torch has them: numbers of 16 bits go through float, and those of a device through cpu."""
+
+    def __init__(self, array, bits=32, is_detached=False, is_host=False):
+        self.array, self.bits, self.is_detached, self.is_host = array, bits, is_detached, is_host
+
+    def detach(self):
+        return Tensor(self.array, self.bits, True, self.is_host)
+
+    def is_floating_point(self):
+        return self.array.dtype.kind == "f"
+
+    def element_size(self):
+        return self.bits // 8
+
+    def float(self):
+        return Tensor(self.array, 32, self.is_detached, self.is_host)
+
+    def cpu(self):
+        return Tensor(self.array, self.bits, self.is_detached, True)
+
+    def numpy(self):
+        assert self.is_detached and self.is_host and (self.bits >= 32 or not self.is_floating_point())
+        return self.array
+
+    def __len__(self):
+        return len(self.array)
+
+
+def written(given, rows=2, size=3):
+    memory = bytearray(np.full(rows * size, 7, np.float32).tobytes())
+    write_rows(given, rows, size, memoryview(memory))
+    return np.frombuffer(memory, np.float32).reshape(rows, size).tolist()
+
+
+ROWS = np.array([[0.5, -np.inf, 2], [3, 4, -5]])
+
+
+@pytest.mark.parametrize("given", [
+    ROWS, ROWS.tolist(), tuple(map(tuple, ROWS.tolist())), list(ROWS), ROWS.astype(np.float32), ROWS.astype(np.float16), Tensor(ROWS), Tensor(ROWS, 16), [Tensor(row, 16) for row in ROWS],
+    [Tensor(ROWS[0]), ROWS[1]], ROWS.T.copy().T,
+])  # fmt: skip
+def test_what_is_written_is_what_was_given(given):
+    assert written(given) == ROWS.tolist()
+
+
+def test_whole_numbers_are_logits_too():
+    for kind in (np.int8, np.uint16, np.int64):
+        assert written(np.array([[1, 2, 3], [4, 5, 6]], kind)) == [[1, 2, 3], [4, 5, 6]]
+    assert written(Tensor(np.array([[1, 2, 3], [4, 5, 6]], np.int8), 8)) == [[1, 2, 3], [4, 5, 6]]
+
+
+@pytest.mark.parametrize("given, said", [
+    (ROWS[:1], r"gave an array of shape \(1, 3\); give one of shape \(2, 3\)"), (ROWS[:, :2], r"shape \(2, 2\); give"), (ROWS[0], r"shape \(3,\); give"), (ROWS[None], r"shape \(1, 2, 3\)"),
+    ([[1, 2], [3, 4]], r"shape \(2, 2\): row 0 has 2 numbers; give"), ([[1, 2, 3]] * 3, r"shape \(3, 3\); give"), ([[1, 2, 3], [1, 2]], "rows of different lengths: row 0 has 3 numbers; give as many"),
+    (ROWS > 0, "numbers of the type bool"), (ROWS.astype(complex), "numbers of the type complex128"), (ROWS.astype(str), "numbers of the type <U"), (None, "numbers of the type object"),
+    *((np.where(np.arange(6).reshape(2, 3) == place, sign * 1e39, 1.0), f"row {place // 3}: gave {'-' if sign < 0 else ''}1e.39 for token {place % 3}, which float32 does not hold")
+      for place in range(6) for sign in (1, -1)),
+])  # fmt: skip
+def test_what_is_not_a_row_for_each_prefix_is_refused(given, said):
+    with pytest.raises(errors.BadInput, match=f"^next_logits.*{said}"):
+        written(given)
+
+
+def test_tokens_that_end_an_answer_are_named_or_numbered():
+    names = ["a", "b", "e", "f"]
+    for given, expected in (((), ()), (None, ()), ("e", (2,)), (2, (2,)), (np.int64(3), (3,)), (["f", "e"], (2, 3)), (("e", 3, "e"), (2, 3)), ({"f", "a"}, (0, 3)), (frozenset([1]), (1,)),
+                            ([np.int32(1)], (1,))):  # fmt: skip
+        assert tempera.Model.from_callable(uneven, names, terminal=given).terminal == expected, given
+        if not any(isinstance(one, str) for one in ([given] if isinstance(given, (str, int, np.integer)) else given or ())):
+            assert tempera.Model.from_callable(uneven, 4, terminal=given).terminal == expected
+    for wrong in ("g", ["a", "g"], 4, [4], -1, 1.5, [None], True, {"a": 1}):
+        with pytest.raises(errors.BadInput, match="^terminal: "):
+            tempera.Model.from_callable(uneven, names, terminal=wrong)
+    for named in (names, tuple(names), np.array(names, object)):
+        model = tempera.Model.from_callable(uneven, named)
+        assert model.vocabulary_size == 4 and model.encode(" e a  f") == [2, 0, 3] and model.decode([3, 0]) == "f a" and model.encode("") == []
+    numbered = tempera.Model.from_callable(uneven, np.int64(4))
+    assert numbered.encode("3 0") == [3, 0] and numbered.decode([3, 0]) == "3 0"
+    for text in ("4", "-1", "1.0", "x", "e"):
+        with pytest.raises(errors.BadInput, match=f'^prompt: "{text}" is not a token of the model; use numbers below 4$'):
+            numbered.encode(text)
+    with pytest.raises(errors.BadInput, match='^prompt: "0" is not a token of the model; use the tokens of its vocabulary, separated by spaces$'):
+        tempera.Model.from_callable(uneven, names).encode("a 0")
+
+
+def test_texts_of_a_callable_are_texts_and_its_tokens_tokens():
+    said = CalledText(lambda text: [len(text)], lambda tokens: "a\ud800b" if tokens == [1] else tokens, lambda turns, **more: [len(turns), len(more)], 8)
+    assert said.encode("abc") == [3] and said.decode([1]) == "a?b" and said.encode_chat([("user", "x"), ("a", "y")], '{"b": 1}') == [2, 1]
+    heard = []
+    CalledText(None, None, lambda turns, **more: heard.append((turns, more)) or [], 8).encode_chat([("user", "x")], '{"enable_thinking": true}')
+    assert heard == [([{"role": "user", "content": "x"}], {"enable_thinking": True})]
+    for call, line in ((lambda: said.decode([2]), r"decode: gave \[2\], which is not a text"), (lambda: said.encode("x" * 8), "encode: gave token 8, which is outside the vocabulary; give tokens below 8"),
+                       (lambda: said.encode_chat([("a", "b")] * 8, "{}"), "chat: gave token 8"), (lambda: CalledText(None, None, None, 8).encode_chat([], "{}"), "prompt: the model has no conversations")):  # fmt: skip
+        with pytest.raises(errors.BadInput, match=f"^{line}"):
+            call()
+    assert said.encode("x" * 7) == [7]
+
+
+async def coroutine(prefixes):
+    return uneven(prefixes)
+
+
+def test_a_coroutine_computes_no_logits():
+    with pytest.raises(errors.BadInput, match="^next_logits: is a coroutine function"):
+        tempera.Model.from_callable(coroutine, 8)
+    for name in ("encode", "decode", "chat"):
+        with pytest.raises(errors.BadInput, match=f"^{name}: 3 is not callable"):
+            tempera.Model.from_callable(uneven, 8, **{name: 3})
+    for digest in (None, "a"):
+        assert bool(tempera.Model.from_callable(uneven, 8, digest=digest)._rows.unstable) == (digest is None)
+    for size in (1, 2**18):
+        assert tempera.Model.from_callable(uneven, size).vocabulary_size == size

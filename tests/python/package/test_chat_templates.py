@@ -64,6 +64,37 @@ def test_what_a_template_is_given_and_writes_is_what_transformers_gives_it():
             assert rendered(f"{{{{ x | tojson({name}=y) }}}}", x=value, y=given) == expected
 
 
+def answered(template, messages=(), tokens=None, arguments=None):
+    return json.loads(template_engine.answer(json.dumps({"template": template, "messages": list(messages), "tokens": tokens or {}, "arguments": arguments or {}})))
+
+
+@pytest.mark.parametrize("template, arguments, kind, line", [
+    ("{{ raise_exception('only users') }}", {}, "refused", "only users"), ("a\n\n{% if %}", {}, "template", "line 3: "), ("{{ 1 / 0 }}", {}, "template", "ZeroDivisionError: division by zero"),
+    ("{{ none_such.x }}", {}, "template", "'none_such' is undefined"), ("{{ strftime_now('%d') }}", {}, "date", "'strftime_now' is undefined"),
+    ("{{ strftime_now('%d') }}", {"strftime_now": "today"}, "date", "'today' is not a date"), ("{{ strftime_now('%d') }}", {"strftime_now": 5}, "date", "5 is not a date"),
+    ("{{ b }}{{ a }}{{ messages }}{{ add_generation_prompt }}{{ bos_token }}{{ range(2) }}{{ strftime_now }}{% set c = 1 %}{{ c }}", {"d": 1}, "argument", json.dumps(["d", "a", "b"])),
+    ("{{ ''.__class__.__mro__ }}", {}, "template", "SecurityError"), ("{{ namespace(_x=1) }}", {}, "template", "SecurityError: a namespace holds no attribute '_x'"),
+    ("{% set n = namespace() %}{% set n._x = 1 %}", {}, "template", "SecurityError"), ("{{ [1] | random }}", {}, "template", "random"), ("{{ lipsum() }}", {}, "template", "lipsum"),
+    ("{{ dict.__class__.__mro__ }}", {}, "template", "SecurityError"), ("{{ messages.append(1) }}", {}, "template", "SecurityError"),
+])  # fmt: skip
+def test_what_a_template_cannot_do_is_a_kind_and_a_line(template, arguments, kind, line):
+    said = answered(template, tokens={"bos_token": "<s>"}, arguments=arguments)
+    assert said["kind"] == kind and line in said["line"] and set(said) == {"kind", "line"}, said
+
+
+def test_what_a_template_does_is_what_transformers_lets_it_do():
+    messages = [{"role": "user", "content": "x"}, {"role": "assistant", "content": "y"}]
+    for template, expected in (
+        ("{% for m in messages %}{% if loop.last %}{% break %}{% endif %}{{ m.role }}{% endfor %}", "user"), ("{% for m in messages %}{% if loop.first %}{% continue %}{% endif %}{{ m.role }}{% endfor %}", "assistant"),
+        ("{% generation %}{{ messages[1].content }}{% endgeneration %}!", "y!"), ("  {% if true %}\n  a\n  {% endif %}\nb", "  a\nb"),
+        ("{% set n = namespace(x=1) %}{% for m in messages %}{% set n.x = n.x + 1 %}{% endfor %}{{ n.x }}", "3"), ("{{ dict(a=1).a }}{{ dict.fromkeys('ab', 2)['b'] }}", "12"),
+        ("{{ namespace({'a': 4}, b=5).a }}", "4"), ("{{ strftime_now is defined }}", "False"),
+    ):  # fmt: skip
+        assert answered(template, messages) == {"text": expected}, template
+    for date, expected in (("2026-11-09", "09 11 26 00"), ("2026-11-09T17:30", "09 11 26 17")):
+        assert answered("{{ strftime_now('%d %m %y %H') }}", arguments={"strftime_now": date}) == {"text": expected}
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """The small model of sums, with a chat template of its own."""

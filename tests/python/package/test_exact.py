@@ -1,4 +1,5 @@
 """Exact laws and verdicts, against the command and against sums over all records in Python's own fractions."""
+import itertools
 import json
 import random
 from fractions import Fraction
@@ -58,6 +59,60 @@ def test_laws_are_products_over_tokens():
         assert base.array().tolist() == [float(p) for p in base.values()]
 
 
+def digits_of(number):
+    """Its decimal digits, one after the other: Python writes an integer of at most 4,300 by itself."""
+    found = []
+    while number:
+        number, digit = divmod(number, 10)
+        found.append("0123456789"[digit])
+    return "".join(reversed(found)) or "0"
+
+
+def number_of(digits):
+    """Horner's rule, digit by digit."""
+    found = 0
+    for digit in digits:
+        found = found * 10 + int(digit)
+    return found
+
+
+@pytest.mark.parametrize("size", [511, 512, 513, 1025, 4_300, 4_301, 10_000])
+def test_a_fraction_has_as_many_digits_as_it_needs(size):
+    chance = random.Random(size)
+    for begin in ("9", "1" + "0" * (size // 2 + 3)):
+        above = (begin + "".join(chance.choices("0123456789", k=size)))[:size]
+        below = "7" + "0" * (size // 3) + "".join(chance.choices("0123456789", k=size - size // 3 - 2)) + "3"
+        number = Fraction(number_of(above))
+        for value, written in ((number, above), (-number, "-" + above)):
+            assert exact.fraction(written) == value and exact._text(value) == written
+        ratio = number / number_of(below)
+        assert exact.fraction(f"{above}/{below}") == ratio and exact.fraction(f"-{above}/{below}") == -ratio
+        assert exact._text(-ratio) == f"-{digits_of(ratio.numerator)}/{digits_of(ratio.denominator)}"
+
+
+def test_laws_of_ten_thousand_digits_are_exact():
+    most = 10**490 + 7  # a weight that is given has 1,000 characters at most
+    row = {"a": Fraction(most // 3, most), "b": Fraction(1, most), "e": Fraction(most - most // 3 - 1, most)}
+    model = exact.FiniteModel(["a", "b", "e"], ["e"], {}, row)
+    base = naive_law(model, 2)
+    powered = model.power_law(2, 11)
+    total = sum(p**11 for p in base.values())
+    assert dict(powered) == {record: p**11 / total for record, p in base.items()}
+    assert powered["b b"].denominator > 10**10_000
+    assert f"'b b': {digits_of(powered['b b'].numerator)}/{digits_of(powered['b b'].denominator)}" in repr(powered)
+
+    def ends_if_all_happen(case, state, lottery):
+        return [[2]] if all(lottery.happens(row["a"]) for _ in range(9)) else state
+
+    verdict = check.judge(ends_if_all_happen, model, 1, [5])
+    q = row["a"] ** 9
+    assert verdict.matrix.fractions == ((1 - q, 0, q), (0, 1 - q, q), (0, 0, 1)) and q.denominator > 10**4_400
+    assert verdict.tv_one_step == q * (1 - row["e"] ** 5 / sum(p**5 for p in row.values()))
+    chain = model.local_chain(1, 10, start="a", steps=1)
+    moved = exact.Law(chain.matrix.states, chain.matrix.fractions[0])
+    assert chain.total_variation[1] == exact.total_variation(moved, model.power_law(1, 10))
+
+
 def test_a_chain_is_that_of_the_command(four_state):
     printed = json.loads(command("exact", FOUR_STATE, "--horizon", "2", "--power", "2", "--start", "a a", "--steps", "3", "--json"))
     chain = four_state.local_chain(2, 2, start="a a", steps=3)
@@ -71,6 +126,139 @@ def test_a_chain_is_that_of_the_command(four_state):
     for distance in chain.total_variation:
         assert exact.total_variation(at, chain.target) == distance
         at = exact.Law(at.states, [sum(at[x] * chain.matrix[x, y] for x in at) for y in at])
+
+
+def fractions_of(texts):
+    return [fractions_of(one) if isinstance(one, list) else Fraction(one) for one in texts]
+
+
+RANGES = {"restart": ["1/2", "1/3", "1/6"], "restart_range": "record"}
+FLAGS = ["--restart", "1/2,1/3,1/6", "--restart-range", "record"]
+
+
+def test_every_argument_of_a_chain_is_the_flag_of_its_name(four_state):
+    """Each of them changes the chain, so that one in another's place, or left out, is seen."""
+    ladder, seen = ["--powers", "1,2"], []
+    for more, flags in (({}, []), (RANGES, FLAGS), ({"restart": RANGES["restart"]}, FLAGS[:2]), ({"restart": [0.25, "1/2", "1/4"]}, ["--restart", "1/4,1/2,1/4"]), ({"kernel": "truncating"}, ["--kernel", "truncating"])):
+        printed = json.loads(command("exact", FOUR_STATE, "--horizon", 3, "--power", 3, "--start", "a e", "--steps", 4, *flags, "--json"))
+        chain = four_state.local_chain(3, 3, start="a e", steps=4, **more)
+        found = [[list(row) for row in chain.matrix.fractions], list(chain.target.fractions), list(chain.base.fractions), list(chain.total_variation)]
+        assert found == [fractions_of(printed[name]) for name in ("matrix", "target", "base", "tv")]
+        seen.append(chain.matrix.fractions)
+    for more, flags in (({}, []), (RANGES, FLAGS), ({"restart": RANGES["restart"]}, FLAGS[:2]), ({**RANGES, "schedule": "deo"}, [*FLAGS, "--schedule", "deo"])):
+        printed = json.loads(command("exact", FOUR_STATE, "--horizon", 3, *ladder, *flags, "--start", "a e|e", "--steps", 4, "--json"))
+        joint = four_state.joint_chain(3, [1, 2], start="a e|e", steps=4, **more)
+        assert list(joint.total_variation) == fractions_of(printed["tv"]) and len(joint.total_variation) == 5
+        assert list(joint.records) == printed["states"]
+        seen.append(joint.total_variation)
+        printed = json.loads(command("exact", FOUR_STATE, "--horizon", 3, *ladder, *flags, "--mixing", "1/5", "--gap", "--cuts", "--json"))
+        mixing = four_state.mixing(3, [1, 2], within="1/5", **more)
+        assert [mixing.steps, list(mixing.gap), mixing.first_token_cut.flow] == [printed["mixing"]["steps"], fractions_of(printed["gap"]), Fraction(printed["cut"]["flow"])]
+        seen.append((mixing.gap, mixing.first_token_cut))
+        compiled = law.compiled(four_state, 3, [1, 2], **more)
+        printed = json.loads(command("law", FOUR_STATE, "--horizon", 3, *ladder, *flags, "--json"))
+        assert [list(row) for row in compiled.matrix.fractions] == fractions_of(printed["matrix"])
+        seen.append(compiled.matrix.fractions)
+    assert len(seen) == len(set(map(repr, seen)))
+    # Defaults of arguments that are left out.
+    assert four_state.local_chain(2, 2, start="e").total_variation == four_state.local_chain(2, 2, start="e", steps=10).total_variation
+    assert len(four_state.joint_chain(2, [1, 2], start="e|e").total_variation) == 11 and four_state.joint_chain(2, [1, 2]).total_variation == ()
+    assert four_state.joint_chain(2, [1, 2], schedule="adj", start="e|e") == four_state.joint_chain(2, [1, 2], start="e|e")
+    assert four_state.mixing(2, [1, 2]) == four_state.mixing(2, [1, 2], within="1/4", gap=True, cuts=True, schedule="adj", restart_range="horizon")
+    assert four_state.round_trips(2, [1, 2], 2) == four_state.round_trips(2, [1, 2], 2, schedule="adj") != four_state.round_trips(2, [1, 2], 2, schedule="deo")
+    assert four_state.mixing(2, [2], within=None, cuts=False).gap and not four_state.mixing(2, [2], within=None, gap=False).gap
+
+
+def test_a_law_and_a_matrix_give_what_stands_at_a_state():
+    states, row = ["b", "a", "c"], [Fraction(1, 6), Fraction(1, 3), Fraction(1, 2)]
+    one = exact.Law(states, row)
+    assert (list(one), len(one), [one[x] for x in states], dict(one)) == (states, 3, row, dict(zip(states, row)))
+    assert one.array().tolist() == [1 / 6, 1 / 3, 1 / 2] and "a" in one and "d" not in one and one.get("d") is None
+    rows = [[Fraction(3 * x + y, 9) for y in range(3)] for x in range(3)]
+    matrix = exact.Matrix(states, rows)
+    for x, y in itertools.product(range(3), repeat=2):
+        assert matrix[states[x], states[y]] == rows[x][y] == matrix.row(states[x])[states[y]]
+    assert matrix.array().tolist() == [[float(p) for p in of] for of in rows] and len(matrix) == 3
+    for wrong in (lambda: exact.Law(states, row[:2]), lambda: exact.Law(states, [*row, 0]), lambda: exact.Law(["a", "b", "a"], row), lambda: exact.Matrix(states, rows[:2]),
+                  lambda: exact.Matrix(states, [*rows, rows[0]]), lambda: exact.Matrix(states, [*rows[:2], rows[2][:2]]), lambda: exact.Matrix(states[:2], rows),
+                  lambda: matrix["a", "d"], lambda: matrix["d", "a"], lambda: matrix.row("d"), lambda: matrix["a"], lambda: matrix["a", "b", "c"], lambda: matrix["ab"]):  # fmt: skip
+        with pytest.raises(tempera.BadInput):
+            wrong()
+    assert exact.total_variation({"a": "1/2", "b": "1/2"}, {"b": "1/3", "c": "2/3"}) == Fraction(2, 3)
+    assert exact.total_variation({"a": 1}, {}) == exact.total_variation({}, {"a": 1}) == Fraction(1, 2)
+
+
+def test_a_cut_has_its_definition():
+    for mass, flow, within in itertools.product(("1/2", "1/3", "1/100"), (0, "1/7", "1/100"), (0, "1/4", "9/10")):
+        cut = exact.Cut(("a",), Fraction(mass), Fraction(flow))
+        assert cut.conductance == Fraction(flow) / Fraction(mass)
+        bound = None if flow == 0 else max(Fraction(0), (1 - Fraction(mass) - Fraction(within)) * Fraction(mass) / Fraction(flow))
+        assert cut.steps_at_least(within) == bound
+    assert exact.Cut(("a",), Fraction(1, 3), Fraction(1, 9)).steps_at_least() == Fraction(5, 4)
+
+
+def test_a_model_is_the_one_that_was_written_down():
+    model = exact.FiniteModel(["a", "b", "e", "f"], ["f", "e"], {"": {"a": "1/2", "e": 0.5}, "a b": {"b": 1}}, {"f": "1/3", "b": Fraction(2, 3)})
+    assert (model.name, model.vocabulary, model.terminal, repr(model)) == ("model", ("a", "b", "e", "f"), ("e", "f"), "FiniteModel('model')")
+    rows = {(): [Fraction(1, 2), 0, Fraction(1, 2), 0], (0, 1): [0, 1, 0, 0], (0,): [0, Fraction(2, 3), 0, Fraction(1, 3)], (1, 1): [0, Fraction(2, 3), 0, Fraction(1, 3)]}
+    again = exact.FiniteModel.parse(model.json(), "again")
+    for prefix, row in rows.items():
+        for one in (model, again):
+            assert list(one.next(list(prefix)).fractions) == row and one.next(list(prefix)).states == model.vocabulary
+    assert set(model.records(1)) == {"a", "e"} and set(model.base_law(1)) == {"a", "e"}
+    smaller = model.smaller()
+    assert smaller and all(isinstance(one, exact.FiniteModel) and one.json() != model.json() for one in smaller)
+    with pytest.raises(tempera.BadInput):
+        exact.FiniteModel(["a", "e"], ["e"], {"": {"a": 1}}).next([0])
+    assert exact.FiniteModel(["a", "e"], ["e"], {}, {"a": 1}, name="own").name == "own"
+
+
+def test_a_verdict_is_sound_if_it_ends_at_states_keeps_the_target_and_reaches_all():
+    matrix = exact.Matrix(["a"], [[1]])
+    for stochastic, invariant, reversible, irreducible in itertools.product((False, True), repeat=4):
+        verdict = check.Verdict(stochastic, invariant, reversible, irreducible, Fraction(0), matrix, "")
+        assert verdict.sound == all((stochastic, invariant, irreducible))
+
+
+def test_a_kernel_gets_its_case_and_its_state_and_draws_by_its_weights(four_state):
+    seen = []
+
+    def step(case, state, lottery):
+        seen.append((case.horizon, case.powers, state, case.model.json()))
+        first = lottery.happens("1/3")
+        second = lottery.draw([1, 0, "1/2", 0.5])
+        return [[0, 0] if first else [0, 1] if second == 0 else [1] if second == 2 else list(state[0])]
+
+    e = four_state.vocabulary.index("e")
+    step_of_e = lambda case, state, lottery: [[e if token == 1 else token for token in one] for one in step(case, state, lottery)]  # noqa: E731
+    verdict = check.judge(step_of_e, four_state, 2, ["3"])
+    assert {one[0] for one in seen} == {2} and {one[1] for one in seen} == {(Fraction(3),)} and {one[3] for one in seen} == {four_state.json()}
+    tokens = [tuple(four_state.vocabulary.index(name) for name in state.split()) for state in verdict.matrix.states]
+    assert {one[2] for one in seen} == {(state,) for state in tokens}
+    names = {"a a": Fraction(1, 3), "a e": Fraction(2, 3) * Fraction(1, 2), "e": Fraction(2, 3) * Fraction(1, 4)}
+    for x in verdict.matrix.states:
+        expected = {y: names.get(y, Fraction(0)) + (Fraction(2, 3) * Fraction(1, 4) if x == y else 0) for y in verdict.matrix.states}
+        assert dict(verdict.matrix.row(x)) == expected
+    seen.clear()
+    check.judge(lambda case, state, lottery: seen.append((case.horizon, case.powers)) or state, four_state)
+    assert set(seen) == {(2, (Fraction(2),))}
+    seen.clear()
+    check.judge(lambda case, state, lottery: seen.append((case.horizon, case.powers)) or state, four_state, 1, [1, 2])
+    assert set(seen) == {(1, (Fraction(1), Fraction(2)))}
+
+
+def test_what_is_within_the_margin_is_sound_for_each_call(four_state):
+    """A step that sometimes keeps its state for a wrong answer: a mass that is off by less than the margin counts as equal."""
+    def off(case, state, lottery):
+        return [[0, 0]] if lottery.happens("1/1000") else local_move(case, state, lottery)
+
+    assert not check.judge(off, four_state).sound and check.judge(off, four_state, within="1/100").sound
+    assert check.fault(off, four_state, within="1/100") == "" and "flows" in check.fault(off, four_state)
+    with pytest.raises(tempera.BadInput, match="^step: samples its target on this case"):
+        check.shrink(off, four_state, within="1/100")
+    found = check.shrink(off, four_state, within="1/100000")
+    assert str(found) == f"{found.verdict.explanation}\non horizon {found.case.horizon}, {found.case.model.json()}"
+    assert found.case.powers and not found.verdict.sound and not check.judge(off, found.case.model, found.case.horizon, found.case.powers, within="1/100000").sound
 
 
 def test_the_truncating_kernel_is_not_invariant(four_state):
@@ -122,6 +310,12 @@ def test_the_compiled_law_is_that_of_the_command(four_state):
         for name in ("tv_to_target", "tv_own", "tv_one_step", "worst_entry"):
             assert float(getattr(found, name)) == pytest.approx(float(printed[name]), rel=1e-6)
         assert 0 < found.tv_own < 1e-12 and all(sum(row) == 1 for row in found.matrix.fractions)
+    uneven = TREE / "toy_models/unequal_lengths.json"  # float32 rounds its rows
+    printed = json.loads(command("law", uneven, "--horizon", "2", "--power", "2", "--json"))
+    found = law.compiled(exact.FiniteModel.open(uneven), 2, [2])
+    distances = [getattr(found, name) for name in ("tv_to_target", "tv_own", "tv_one_step", "worst_entry")]
+    assert len({f"{float(one):.6e}" for one in distances}) == 4
+    assert [f"{float(one):.6e}" for one in distances] == [printed[name] for name in ("tv_to_target", "tv_own", "tv_one_step", "worst_entry")]
     move = law.local_move(four_state, 2, 2)
     assert move.fractions == law.compiled(four_state, 2, [2]).matrix.fractions
 

@@ -9,11 +9,13 @@ import shutil
 import subprocess
 import sys
 import threading
+import types
 
 import pytest
 from conftest import TEMPERA, WORKED_SUM
 
 import tempera
+from tempera import hub_download
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 NAME = "Own/Small-0.5B"
@@ -148,3 +150,43 @@ print(pickle.loads(pickle.dumps(model)).name)
 def test_a_path_has_no_revision(model):
     assert (model.revision, model.digest) == (None, None)
     assert pickle.loads(pickle.dumps(model)).name == model.name
+
+
+@pytest.mark.parametrize("file, taken, left", [
+    ("", ["config.json", "tokenizer.json", "model-00001-of-00002.safetensors", "chat_template.jinja"], ["README.md", "model.bin", "sub/config.json", "consolidated.safetensors", "consolidated.00.json", "m.gguf"]),
+    ("m-Q4.gguf", ["m-Q4.gguf"], ["m-Q8.gguf", "config.json", "sub/m-Q4.gguf"]), ("sub/m.gguf", ["sub/m.gguf"], ["m.gguf"]),
+    ("m-00001-of-00003.gguf", ["m-00001-of-00003.gguf", "m-00002-of-00003.gguf", "m-00003-of-00003.gguf"], ["m-00001-of-00002.gguf", "n-00001-of-00003.gguf"]),
+    ("s/m-00002-of-00012.gguf", ["s/m-00001-of-00012.gguf"], ["m-00001-of-00012.gguf", "s/m-00001-of-00012.gguf.part"]), ("m-1-of-3.gguf", ["m-1-of-3.gguf"], ["m-2-of-3.gguf"]),
+])  # fmt: skip
+def test_what_is_downloaded_is_what_is_read(monkeypatch, file, taken, left):
+    """By the patterns that huggingface_hub applies to every name of a repository."""
+    from huggingface_hub.utils import filter_repo_objects
+
+    heard = []
+    monkeypatch.setattr("huggingface_hub.snapshot_download", lambda repository, **more: heard.append((repository, more)) or pathlib.Path("/x"))
+    assert hub_download.download("a/b", file, "r", "c") == "/x"
+    ((repository, more),) = heard
+    assert (repository, more["revision"], more["cache_dir"]) == ("a/b", "r", "c")
+    assert list(filter_repo_objects([*taken, *left], allow_patterns=more["allow_patterns"], ignore_patterns=more["ignore_patterns"])) == taken
+
+
+def test_a_name_that_cannot_be_downloaded_is_one_line_of_its_cause(monkeypatch):
+    missing = ("a/b", "", "main", "/cache")
+    fake = types.SimpleNamespace(missing_of_hub=lambda name: None if name == "here" else missing)
+    monkeypatch.setattr("tempera.model.native", lambda device=None: fake)
+    heard = []
+    for raised, line in ((None, None), (ImportError("no"), "huggingface_hub is not installed; pip install huggingface_hub"), (OSError("no route"), r"cannot be downloaded \(no route\); see the name")):
+
+        def download(*arguments, raised=raised):
+            heard.append(arguments)
+            if raised is not None:
+                raise raised
+
+        monkeypatch.setattr(hub_download, "download", download)
+        if raised is None:
+            tempera.model._download("a/b")
+            tempera.model._download("here")
+        else:
+            with pytest.raises(tempera.BadInput, match=f"^a/b: .*{line}"):
+                tempera.model._download("a/b")
+    assert heard == [missing] * 3

@@ -287,6 +287,8 @@ def test_numbers_of_numpy_and_single_powers_are_taken(model):
     assert model.sample(np.array(model.encode(PROMPT)), seed=3, powers=np.array([2.0]), horizon=12) == alone
     listed = model.sample([PROMPT, "1+2?"], seed=3, powers=[2], horizon=12)
     assert model.sample((prompt for prompt in [PROMPT, "1+2?"]), seed=3, powers=[2], horizon=12) == listed
+    arrays = [np.array(model.encode(prompt)) for prompt in (PROMPT, "1+2?")]
+    assert model.sample(arrays, seed=3, powers=[2], horizon=12) == listed
     assert model.decode(np.array(model.encode(PROMPT))) == PROMPT
 
 
@@ -371,3 +373,90 @@ def test_a_device_that_is_not_there_is_a_device_error(device):
     with pytest.raises(tempera.DeviceError) as error:
         native().OpenedModel.open(WORKED_SUM, None, device, None)
     assert str(error.value).startswith(f"device {device}: this build has no CUDA; ") and "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("device, module", [(None, "_tempera"), ("host", "_tempera"), ("cuda", "_tempera_cuda"), ("cuda:0", "_tempera_cuda"), ("cuda:123456789", "_tempera_cuda"),
+                                            *((wrong, None) for wrong in ("cuda:", "cuda:-1", "cuda:1234567890", "hosts", "xcuda", "CUDA", "cuda:1 ", "cuda\n", "", b"host", 0, True))])  # fmt: skip
+def test_a_device_has_its_half(monkeypatch, device, module):
+    monkeypatch.setattr("tempera.native._module", lambda name: name)
+    if module is not None:
+        assert native(device) == module
+    else:
+        with pytest.raises(tempera.BadInput, match="^device: .* is not known; give"):
+            native(device)
+
+
+def test_an_extension_is_told_of_forks_and_templates_once(monkeypatch):
+    import tempera.native as loading
+
+    told, registered = [], []
+    half = types.SimpleNamespace(use_template_engine=lambda *given: told.append(given), wait_for_turns=lambda: told.append("wait"), forked=lambda is_child: told.append(is_child))
+    monkeypatch.setattr(loading, "_ready", {})
+    monkeypatch.setattr(loading, "compiled_half", lambda name: half)
+    monkeypatch.setattr(os, "register_at_fork", lambda **calls: registered.append(calls))
+    assert loading._module("_tempera") is loading._module("_tempera") is half
+    assert len(told) == len(registered) == 1 and told[0][0] is loading._rendered
+    told.clear()
+    for name in ("before", "after_in_parent", "after_in_child"):
+        registered[0][name]()
+    assert told == ["wait", False, True]
+
+
+def test_a_progress_line_counts_up_and_ends(capsys):
+    line = tempera.model._Line(3)
+    line.close()
+    assert capsys.readouterr().err == ""
+    line.update(1)
+    line.update(2)
+    line.close()
+    assert capsys.readouterr().err == "\r1 of 3 answers\r3 of 3 answers\n"
+
+
+def test_a_call_draws_for_each_prompt_under_its_id(tmp_path):
+    wished = tempera.model._Wished
+    for prompts, wishes, ids, total in (("a", {}, [None], 1), ([[1]], {}, [None], 1), (["a", "b"], {"samples": 3}, ["0", "1"], 6), (["a", "b"], {"ids": [3, "x"]}, ["3", "x"], 2), ("a", {"ids": ["y"]}, ["y"], 1),
+                                        ([], {}, [], 0), (iter(["a", "b"]), {}, ["0", "1"], 2)):  # fmt: skip
+        found = wished("sample", prompts, wishes)
+        assert (found.ids, found.total, len(found.prompts)) == (ids, total, len(ids))
+    for ids in (["x"], ["x", "x"], ["x", "y", "z"], [1, "1"], []):
+        with pytest.raises(tempera.BadInput, match="^ids: are not one for each prompt, all different"):
+            wished("sample", ["a", "b"], {"ids": ids})
+    for shown in (True, False):
+        assert wished("sample", "a", {"progress": shown}).is_shown is shown
+    assert wished("sample", "a", {"batch": 3, "checkpoint_seconds": 2}, ("checkpoint_seconds",)).layout == {"batch": 3, "checkpoint_seconds": 2.0}
+    with pytest.raises(TypeError, match="sample\\(\\) has no argument 'checkpoint_seconds'"):
+        wished("sample", "a", {"checkpoint_seconds": 2})
+
+
+def test_a_wish_about_a_folder_needs_a_folder(model, tmp_path):
+    resumes = tempera.model._resumes
+    for given in (False, True, 0, 1):
+        assert resumes("x", given, None) is bool(given) and resumes("x", given, 3) is bool(given)
+    assert resumes(None, False, None) is False
+    for wrong, name in (((None, True, None), "resume"), ((None, 1, None), "resume"), ((None, False, 0), "checkpoint_seconds"), ((None, False, 3), "checkpoint_seconds")):
+        with pytest.raises(tempera.BadInput, match=f"^{name}: has no effect without out"):
+            resumes(*wrong)
+    with pytest.raises(tempera.BadInput, match="^prompts: are none"):
+        model.sample([], out=tmp_path / "none", **PPT)
+    assert model.sample([], **PPT) == [] and not (tmp_path / "none").exists()
+    (answer,) = model.sample("1+2?", out=tmp_path / "run", seed=1, **PPT)
+    with pytest.raises(tempera.BadInput, match="run: exists already"):
+        model.sample("1+2?", out=tmp_path / "run", seed=1, **PPT)
+    assert model.sample("1+2?", out=tmp_path / "run", resume=True, seed=1, **PPT) == [answer]
+    (tmp_path / "empty").mkdir()
+    assert model.sample("1+2?", out=tmp_path / "empty", seed=1, **PPT) == [answer]
+
+
+def test_a_pickle_opens_the_same_files_wherever_it_is_opened(model, tmp_path, monkeypatch):
+    opened, (where, arithmetic, device, factors) = model.__reduce__()
+    assert opened is tempera.model._opened_again and (where, arithmetic, device, factors) == (WORKED_SUM, "float32", None, None)
+    heard = []
+    monkeypatch.setattr(tempera.Model, "open", lambda name, **more: heard.append((name, more)))
+    opened("x", "a", "cuda:1", "long")
+    assert heard == [("x", {"arithmetic": "a", "device": "cuda:1", "rope_factors": "long"})]
+    monkeypatch.chdir(tmp_path)
+    os.symlink(WORKED_SUM, tmp_path / "here")
+    for name, revision, expected in (("here", None, str(tmp_path / "here")), ("none/such", None, "none/such"), ("a/b", "123", "a/b@123"), ("a/b@main", "123", "a/b@123")):
+        one = tempera.Model.__new__(tempera.Model)
+        one._opened, one._rows, one._device, one._rope_factors, one.name, one.revision = types.SimpleNamespace(arithmetic="bits"), None, "host", "short", name, revision
+        assert one.__reduce__()[1] == (expected, "bits", "host", "short")

@@ -328,6 +328,54 @@ def test_a_name_is_that_of_a_file_in_the_folder_that_it_was_made_in(own, tmp_pat
     assert told[-1]["access_log"] == "-"
 
 
+def test_a_server_is_told_its_options_its_sampler_and_its_name(own, model, tmp_path, monkeypatch):
+    told = []
+
+    class Told:
+        url = "u"
+
+        def __init__(self, opened, name, version, options, sampler, warn):
+            told.append((opened, name, version, options, sampler))
+
+    for one in (own, model):
+        monkeypatch.setattr(one._native, "RawServer", Told)
+    monkeypatch.chdir(tmp_path)
+    given = {"host": "h", "port": 0, "api_key_file": "k", "without_key": True, "access_log_prompts": False, "batch": 3, "under_way": 4, "cache_memory": 5, "queue": 6, "grace": 7, "longest": 8}
+    for name, value in given.items():
+        tempera.Server(own, **{name: value})
+        assert told[-1][3] == {name: value, "model_name": "mine"} and told[-1][4] == {}, name
+        assert tempera.Server(own, **{name: None})._grace == 30 and told[-1][3] == {"model_name": "mine"}
+    assert tempera.Server(own, grace=7)._grace == 7 and tempera.Server(own).url == "u"
+    for origins, expected in (("https://a", ["https://a"]), (["https://a", "b"], ["https://a", "b"])):
+        tempera.Server(own, allow_origin=origins)
+        assert told[-1][3]["allow_origin"] == expected
+    tempera.Server(own, model_name="other", default_sampler="ppt", powers=[1, 2], rounds=3, max_tokens=9)
+    assert told[-1] == (own._opened, "mine", tempera.__version__, {"model_name": "other"}, {"sampler": "ppt", "powers": [1.0, 2.0], "rounds": 3, "horizon": 9})
+    tempera.Server(model, batch=2)  # the name of a model of our own is the command's matter
+    assert told[-1] == (model._opened, model.name, tempera.__version__, {"batch": 2}, {})
+    (tmp_path / "folder").mkdir()
+    own_folder = tempera.Model.from_callable(uneven, 8, name="folder/")
+    tempera.Server(own_folder)
+    assert told[-1][3] == {"model_name": "folder"}
+    for wrong, name in (({"host": ""}, "host"), ({"api_key_file": 3}, "api_key_file"), ({"without_key": 2}, "without_key"), ({"allow_origin": [""]}, "allow_origin"), ({"cache_memory": -1}, "cache_memory"),
+                        ({"access_log": ""}, "access_log"), ({"default_sampler": 3}, "sampler"), ({"powers": "x"}, "powers")):  # fmt: skip
+        with pytest.raises(errors.BadInput, match=f"^{name}: "):
+            tempera.Server(own, **wrong)
+    with pytest.raises(TypeError, match="Server\\(\\) has no argument 'sampler'"):
+        tempera.Server(own, sampler="ppt")
+
+
+@pytest.mark.parametrize("line, expected", [
+    ("--allow-origin: x; give --api-key-file FILE", "allow_origin: x; give api_key_file FILE"), ("host: a--b", "host: a--b"), ("--port", "port"),
+])
+def test_flags_are_told_as_arguments(line, expected):
+    from tempera.server import _keywords
+
+    with pytest.raises(errors.BadInput) as raised, _keywords():
+        raise errors.BadInput(line)
+    assert str(raised.value) == expected
+
+
 def test_batches_of_a_model_with_a_digest(tmp_path):
     own = tempera.Model.from_callable(uneven, 8, digest="1")
     with tempera.Server(own, port=0, batch_folder=tmp_path) as server:

@@ -112,3 +112,47 @@ def test_bad_requests_are_refused_and_change_nothing(model):
     assert not session.busy
     session.submit(PROMPT, seed=1, **PPT)
     assert sum(isinstance(event, Answered) for event in drain(session)) == 1
+
+
+def news(kind, **more):
+    given = dict(text="t", tokens=[1, 2], log_p0=-1.5, log_p0_of_records=[-1.0, -2.0], moves=[(4, 1), (0, 0)], swaps=[(3, 2)], decode_tokens=9, stopped=False, terminated=False)
+    fields = {"round": dict(stage=2, round=3, log_p0=[-1.0, -2.0]), "text": dict(text="x"), "failure": dict(error="ModelError", text="why"),
+              "answer": dict(answer=types.SimpleNamespace(**{**given, **more}), records=[types.SimpleNamespace(text="r", tokens=[3], log_p0=-3.0, terminated=True, confidence=-0.5)])}[kind]  # fmt: skip
+    return types.SimpleNamespace(kind=kind, request=5, sample=1, **fields)
+
+
+@pytest.mark.parametrize("stopped, terminated, reason", [(False, False, "horizon"), (False, True, "terminal"), (True, False, "stop"), (True, True, "stop")])
+@pytest.mark.parametrize("confidence", [False, True])
+def test_an_event_is_what_the_compiled_half_tells_field_by_field(model, stopped, terminated, reason, confidence):
+    session = tempera.Session(model)
+    session._confidence, session._left = {5: confidence}, {5: 3}
+    told = [news("round"), news("text"), news("answer", stopped=stopped, terminated=terminated), news("failure")]
+    session._session = types.SimpleNamespace(step=lambda: None, take_news=lambda: told, cancel=lambda request: None, totals=dict)
+    ended, text, answered, failed = session.step()
+    assert (ended.request, ended.sample, ended.stage, ended.round, ended.log_p0) == (5, 1, 2, 3, (-1.0, -2.0))
+    assert (text.request, text.sample, text.text) == (5, 1, "x")
+    assert (answered.request, answered.sample) == (failed.request, failed.sample) == (5, 1)
+    assert type(failed.error) is tempera.ModelError and str(failed.error) == "why"
+    one = answered.answer
+    assert one == tempera.Answer("t", (1, 2), -1.5, (-1.0, -2.0), (tempera.model.Acceptance(4, 1), tempera.model.Acceptance(0, 0)), (tempera.model.Acceptance(3, 2),), 9, reason, 0, 1,
+                                 (tempera.model.RungRecord("r", (3,), -3.0, True, -0.5 if confidence else None),))  # fmt: skip
+    assert [acceptance.rate for acceptance in (*one.local_moves, *one.swaps)] == [0.25, 0.0, 2 / 3]
+    assert session.busy and session._left == {5: 1}
+    told[:] = [news("round"), news("answer")]
+    session.step()
+    assert not session.busy and session._confidence == {}
+
+
+def test_a_block_cancels_what_is_still_to_come_and_an_end_counts_samples(model):
+    with tempera.Session(model) as session:
+        first = session.submit(PROMPT, samples=2, seed=1, **PPT)
+        second = session.submit(PROMPT, id="a", seed=1, **PPT)
+        assert session._left == {first: 2, second: 1} and session.busy
+        session.cancel(second)
+        assert session._left == {first: 2} and set(session._confidence) == {first}
+    assert not session.busy and session.step() == []
+    alone = tempera.Session(model)
+    for id, expected in ((None, model.sample(PROMPT, seed=1, **PPT)), ("a", model.sample(PROMPT, ids=["a"], seed=1, **PPT))):
+        alone.submit(PROMPT, id=id, seed=1, **PPT)
+        assert [event.answer for event in drain(alone) if isinstance(event, Answered)] == expected
+    assert model.sample(PROMPT, seed=1, **PPT) != model.sample(PROMPT, ids=["a"], seed=1, **PPT)

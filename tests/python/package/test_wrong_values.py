@@ -252,7 +252,7 @@ KINDS = {
     **dict.fromkeys(("step", "next_logits", "encode", "decode", "chat", ), function),
     "progress": truth, "ladder.progress": function, "folder.checkpoint_seconds": fixed,
     "kept.checkpoint_seconds": lambda value: real(value) and 0 <= value <= 10**6,
-    "prompt": either(text, listed(whole)), "prompts": either(text, listed(whole), listed(text)), "ids": listed(either(text, whole)),
+    "prompt": either(text, listed(whole)), "prompts": either(text, listed(whole), listed(text), listed(listed(whole))), "ids": listed(either(text, whole)),
     "vocabulary": either(whole, listed(text)), "terminal": either(whole, listed(either(text, whole)), lambda value: isinstance(value, set)),
     "next": mapping(mapping(rational)), "default": mapping(rational), "states": listed(text), "chat_template_kwargs": mapping(either(text, whole)),
     "stop": either(text, listed(text)), "events": lambda value: value == {}, "flags": listed(text), "devices": either(nothing, whole),
