@@ -158,7 +158,7 @@ TEST_CASE("--gap encloses the spectral gap and the relaxation time") {
     check_refusal(arguments, message);
 }
 
-// What is printed has ten places: a lower bound is the last such number that is not above it, an
+// The table prints ten places: a lower bound is the last such number that is not above it, an
 // upper bound the first that is not below.
 TEST_CASE("the table's bounds are bounds too") {
   const Rational place = Rational(1) / 10'000'000'000;
