@@ -41,7 +41,7 @@ def test_nothing_is_below_or_above_what_is_no_number() -> None:
 
 def test_a_whole_number_is_drawn_by_the_length_of_what_is_cut_or_rounded_down_to_it() -> None:
     chance = random.Random(1)
-    for _ in range(150):
+    for _ in range(50):
         scale, shift = (Fraction(chance.randrange(-12, 13), chance.choice((1, 2, 3))) for _ in range(2))
         if scale == 0:
             continue
@@ -65,7 +65,7 @@ def changed(number: Any, kind: int, by: Any) -> Any:
 def test_a_number_that_is_changed_again_and_again_is_compared_as_what_it_has_become() -> None:
     """Against the same sums over fractions: where the line from u = 0 to u = 1 meets the point."""
     chance = random.Random(5)
-    for _ in range(60):
+    for _ in range(25):
         ways = [(chance.randrange(8), chance.choice((-3, 2, 0.5, -0.25, Fraction(1, 3), 5.0))) for _ in range(chance.randrange(1, 6))]
 
         def made(number: Any, ways: Any = ways) -> Any:
@@ -85,7 +85,7 @@ def test_a_number_that_is_changed_again_and_again_is_compared_as_what_it_has_bec
 def test_a_number_that_is_asked_several_times_keeps_to_what_it_has_answered() -> None:
     """Against the answers of every interval between the points that are asked for."""
     chance = random.Random(6)
-    for _ in range(60):
+    for _ in range(30):
         asked = [(chance.randrange(3), Fraction(chance.randrange(1, 7), chance.choice((2, 3))) * chance.choice((-1, 1)), Fraction(chance.randrange(-6, 7), 4)) for _ in range(4)]
 
         def answers(u: Any, asked: Any = asked) -> tuple[Any, ...]:
@@ -130,7 +130,7 @@ def share_below(form: Any, point: float) -> float:
 @pytest.mark.parametrize("place", range(len(FORMS)))
 def test_every_form_is_compared_with_numbers_as_its_function_says(place: int) -> None:
     form, chance = FORMS[place], random.Random(place)
-    for _ in range(12):
+    for _ in range(5):
         point = form(chance.random()) if chance.random() < 0.7 else chance.choice((-9.0, -0.5, 0.0, 0.5, 9.0))
         below = share_below(form, point)
         for asked in (lambda: form(uniform()) < point, lambda: form(uniform()) <= point, lambda: point > form(uniform()),
