@@ -2,6 +2,11 @@
 # own; gpu/device/instruction_set.hpp chooses among them at run time.
 set(TEMPERA_INSTRUCTION_SETS plain)
 set(TEMPERA_OPTIONS_plain)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
+  list(APPEND TEMPERA_INSTRUCTION_SETS neon)
+  # The compiler's own options are those of plain: every such processor has these instructions.
+  set(TEMPERA_OPTIONS_neon -DTEMPERA_NEON)
+endif()
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   list(APPEND TEMPERA_INSTRUCTION_SETS avx2)
   set(TEMPERA_OPTIONS_avx2 -mavx2 -mfma)
@@ -23,7 +28,7 @@ endif()
 
 # Adds the sources to the target once per instruction set; those that do not compute pairs of
 # bfloat16s have no form of their own for avx512_bf16 and amx_bf16, those that do not compute whole
-# numbers none for avx_vnni and avx512_vnni. The objects of a set are also the object
+# numbers none for neon, avx_vnni and avx512_vnni. The objects of a set are also the object
 # library ${target}_${set}, whose symbols tests/gpu/device/instruction_set.cpp looks at.
 function(tempera_isa_sources target)
   foreach(set IN LISTS TEMPERA_INSTRUCTION_SETS)
@@ -31,7 +36,7 @@ function(tempera_isa_sources target)
     if(set MATCHES "_bf16$")
       list(FILTER sources INCLUDE REGEX "pair[a-z0-9_]*[.]isa[.]cpp$")
     endif()
-    if(set MATCHES "_vnni$")
+    if(set MATCHES "_vnni$|^neon$")
       list(FILTER sources INCLUDE REGEX "integer[a-z0-9_]*[.]isa[.]cpp$")
     endif()
     if(NOT sources)

@@ -23,6 +23,8 @@ constexpr InstructionSet compiled_for =
     InstructionSet::avx_vnni;
 #elif defined(__AVX2__) && defined(__FMA__)
     InstructionSet::avx2;
+#elif defined(TEMPERA_NEON) && defined(__ARM_NEON)
+    InstructionSet::neon;
 #else
     InstructionSet::plain;
 #endif
@@ -37,6 +39,7 @@ inline const char* host_form_name() {
          : compiled_for == InstructionSet::avx512      ? "host, avx512"
          : compiled_for == InstructionSet::avx_vnni    ? "host, avx_vnni"
          : compiled_for == InstructionSet::avx2        ? "host, avx2"
+         : compiled_for == InstructionSet::neon        ? "host, neon"
                                                        : "host, plain";
 }
 

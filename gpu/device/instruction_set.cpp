@@ -19,6 +19,9 @@ namespace tempera::gpu {
 namespace {
 
 constexpr InstructionSet built_sets[] = {InstructionSet::plain,
+#if defined(TEMPERA_HAS_NEON)
+                                         InstructionSet::neon,
+#endif
 #if defined(TEMPERA_HAS_AVX2)
                                          InstructionSet::avx2,
 #endif
@@ -73,6 +76,9 @@ bool processor_has(InstructionSet set) {
       return processor_has(InstructionSet::avx512) && __builtin_cpu_supports("avx512bf16") != 0;
     case InstructionSet::amx_bf16:
       return processor_has(InstructionSet::avx512) && processor_has_tiles();
+#elif defined(__aarch64__)
+    case InstructionSet::neon:  // a part of every such processor
+      return true;
 #endif
     default:
       return false;
@@ -134,6 +140,8 @@ std::string_view name_of(InstructionSet set) {
   switch (set) {
     case InstructionSet::plain:
       return "plain";
+    case InstructionSet::neon:
+      return "neon";
     case InstructionSet::avx2:
       return "avx2";
     case InstructionSet::avx_vnni:
@@ -179,7 +187,7 @@ bool pays(InstructionSet set) {
 #if defined(__x86_64__)
   return set != InstructionSet::avx512_bf16 || __builtin_cpu_is("intel") == 0;
 #else
-  return set == InstructionSet::plain;
+  return set == InstructionSet::plain || set == InstructionSet::neon;
 #endif
 }
 
@@ -193,7 +201,8 @@ InstructionSet choose_instruction_set(const char* requested) {
                                    [&](InstructionSet set) { return name_of(set) == requested; });
   if (found == instruction_sets.end()) {
     throw BadInput("environment, TEMPERA_ISA",
-                   in_quotes(requested) + " is not the name of an instruction set", remedy);
+                   in_quotes(requested) + " is not an instruction set of this kind of machine",
+                   remedy);
   }
   if (const auto why = why_missing(*found); !why.empty()) {
     throw BadInput("environment, TEMPERA_ISA", in_quotes(requested) + " cannot be used: " + why,

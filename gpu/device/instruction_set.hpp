@@ -10,6 +10,7 @@ namespace tempera::gpu {
 /// choose instructions and never bits.
 enum class InstructionSet {
   plain,     ///< what the whole build may use: x86-64-v2, or another architecture as it comes
+  neon,      ///< aarch64's SMLAL, for the arithmetic `integer`; what else there is takes plain's
   avx2,      ///< AVX2 and FMA: 8 floats at a time
   avx_vnni,  ///< these and AVX-VNNI, for the arithmetic `integer`; what else there is takes avx2's
   avx512,    ///< AVX-512 F, BW, DQ and VL: 16 floats at a time
@@ -20,19 +21,25 @@ enum class InstructionSet {
   amx_bf16,
 };
 
+/// Those of this kind of machine.
+#if defined(__aarch64__)
+inline constexpr std::array instruction_sets{InstructionSet::plain, InstructionSet::neon};
+#else
 inline constexpr std::array instruction_sets{
     InstructionSet::plain,   InstructionSet::avx2,        InstructionSet::avx_vnni,
     InstructionSet::avx512,  InstructionSet::avx512_vnni, InstructionSet::avx512_bf16,
     InstructionSet::amx_bf16};
+#endif
 
 /// The set whose forms another takes where it has none of its own.
 constexpr InstructionSet base_of(InstructionSet set) {
   return set >= InstructionSet::avx512     ? InstructionSet::avx512
          : set == InstructionSet::avx_vnni ? InstructionSet::avx2
+         : set == InstructionSet::neon     ? InstructionSet::plain
                                            : set;
 }
 
-/// "plain", "avx2", "avx_vnni", "avx512", "avx512_vnni", "avx512_bf16" or "amx_bf16".
+/// "plain", "neon", "avx2", "avx_vnni", "avx512", "avx512_vnni", "avx512_bf16" or "amx_bf16".
 std::string_view name_of(InstructionSet set);
 
 /// Why forms for this set cannot run here: the processor lacks its instructions or this build its
@@ -46,7 +53,8 @@ std::string why_missing(InstructionSet set);
 std::string refused_pair_instructions();
 
 /// Whether the forms for this set are faster than those of the ones before it. Intel's processors
-/// do half as many VDPBF16PS as FMA (bench/results/diary.md), AMD's twice as many.
+/// do half as many VDPBF16PS as FMA (bench/results/diary.md), AMD's twice as many. `neon` is taken
+/// to be, because it has fewer instructions; it is not measured.
 bool pays(InstructionSet set);
 
 /// The set that `requested` names, or the widest that can run and pays if it is null or empty.

@@ -5,23 +5,18 @@
 #include <cmath>
 #include <cstring>
 #include <functional>
-#include <random>
 
 #include "gpu/device/whole_numbers.hpp"
-#include "gpu/llm/transformer/architectures/rotary_angles.hpp"
-#include "gpu/llm/transformer/cache/page_shape.hpp"
 #include "gpu/llm/transformer/kernels/cuda/integer_device.cuh"
 #include "gpu/llm/transformer/kernels/cuda/whole_product.cuh"
 #include "gpu/llm/transformer/kernels/host/host_kernels.hpp"
 #include "gpu/llm/transformer/weights/packed_matrix.hpp"
 #include "tests/catch.hpp"
-#include "tests/gpu/llm/transformer/pages_at.hpp"
+#include "tests/gpu/llm/transformer/kernels/whole_cases.hpp"
 
 namespace tempera::gpu::integer_kernels_test {
 
 namespace {
-
-using Floats = std::vector<float>;
 
 const Kernels& host() { return host_kernels(InstructionSet::plain, Arithmetic::integer); }
 
@@ -31,81 +26,6 @@ bool same(const Floats& a, const Floats& b) {
     return std::memcmp(&x, &y, sizeof x) == 0 || (std::isnan(x) && std::isnan(y));
   });
 }
-
-/// Rows of every kind: of the usual numbers, with outliers, of zeros, of ties, of one number, of
-/// the smallest and the largest that have whole numbers, and of none at all.
-class RowKinds {
- public:
-  explicit RowKinds(std::uint32_t seed) : random_(seed) {}
-
-  static constexpr std::size_t sound = 11;
-  static constexpr std::size_t kinds = 14;
-
-  Floats row(std::size_t kind, std::size_t size) {
-    Floats x(size);
-    for (float& each : x) each = normal_(random_);
-    float& one = x[random_() % size];
-    switch (kind) {
-      case 1:
-        one = 1000.0F;
-        break;
-      case 2:
-        std::fill(x.begin(), x.end(), random_() % 2 == 0 ? 0.0F : -0.0F);
-        break;
-      case 3:
-        for (float& each : x) each = static_cast<float>(random_() % 64) + 0.5F;
-        one = 20000.0F;
-        break;
-      case 4:
-        std::fill(x.begin(), x.end(), 0.0F);
-        x.back() = -0x1.8p-30F;
-        break;
-      case 5:
-        for (float& each : x) each *= 0x1p-70F;
-        break;
-      case 6:
-        for (float& each : x) each *= 0x1p-140F;
-        break;
-      case 7:
-        for (float& each : x) each *= 0x1p73F;
-        break;
-      case 8:
-        std::fill(x.begin(), x.end(), -1.0F);
-        break;
-      case 9:
-        one = 32767.49F;
-        break;
-      case 10:
-        one = -32767.5F;
-        break;
-      case 11:
-        one = std::nanf("");
-        break;
-      case 12:
-        one = -HUGE_VALF;
-        break;
-      case 13:
-        one = 0x1p90F;
-        break;
-      default:
-        break;
-    }
-    return x;
-  }
-  /// So many rows, of all kinds or of those that have whole numbers, in turn.
-  Floats rows(std::size_t count, std::size_t size, std::size_t of_kinds = sound) {
-    Floats all;
-    for (std::size_t i = 0; i < count; ++i) {
-      const Floats x = row(i % of_kinds, size);
-      all.insert(all.end(), x.begin(), x.end());
-    }
-    return all;
-  }
-
- private:
-  std::mt19937 random_;
-  std::normal_distribution<float> normal_;
-};
 
 PackedMatrix packed(const Floats& weights, std::size_t in) {
   const StoredTensor tensor{
@@ -228,36 +148,9 @@ TEST_CASE("rows are normalised as the host does it, into memory and into pages",
 
 namespace {
 
-/// Every product of some inputs by some weights, gated ones too.
 Floats products_by(const Kernels& kernels, const Floats& weights, const Floats& inputs,
                    std::size_t in) {
-  const PackedMatrix matrix = packed(weights, in);
-  const std::size_t out = weights.size() / in;
-  const std::size_t rows = inputs.size() / in;
-  const auto given = uploaded(inputs);
-  const ProductInputs from{const_cast<float*>(given.data()), nullptr};
-  Floats bias(out);
-  for (std::size_t i = 0; i < out; ++i) bias[i] = static_cast<float>(i) * 0.25F - 1.0F;
-  const auto biases = uploaded(bias);
-  Floats all;
-  const auto keep = [&](const DeviceMemory<float>& results, std::size_t count) {
-    const Floats found = results.download(0, count);
-    all.insert(all.end(), found.begin(), found.end());
-  };
-  DeviceMemory<float> outputs(rows * out);
-  kernels.multiply(matrix.view(), from, rows, out, outputs.data());
-  keep(outputs, rows * out);
-  kernels.multiply_and_add(matrix.view(), from, rows, out, outputs.data());
-  keep(outputs, rows * out);
-  kernels.multiply_with_bias(matrix.view(), from, biases.data(), rows, out, outputs.data());
-  keep(outputs, rows * out);
-  kernels.multiply_head(matrix.view(), from, rows, out, {outputs.data()});
-  keep(outputs, rows * out);
-  if (const std::size_t half = matrix.out / 2; matrix.out % (2 * lanes) == 0) {
-    kernels.multiply_gated(matrix.view(), from, rows, half, {outputs.data(), nullptr});
-    keep(outputs, rows * half);
-  }
-  return all;
+  return products_by(kernels, packed(weights, in).view(), weights.size() / in, inputs);
 }
 
 }  // namespace
@@ -316,96 +209,10 @@ TEST_CASE("a head says the largest of every tile of its logits", "[integer]") {
   }
 }
 
-namespace {
-
-/// Texts whose heads are rotated into pages and then attended to.
-struct AttentionCase {
-  std::size_t heads;
-  std::size_t groups;
-  std::size_t head_dim;
-  bool norms;
-  std::size_t rotary_dim = 0;
-};
-
-class Texts {
- public:
-  Texts(const AttentionCase& shape, const std::vector<std::size_t>& lengths, std::uint32_t seed)
-      : case_(shape),
-        shape_{shape.heads,
-               shape.groups,
-               shape.head_dim,
-               shape.heads * shape.head_dim,
-               (shape.heads + shape.groups) * shape.head_dim,
-               (shape.heads + 2 * shape.groups) * shape.head_dim,
-               shape.rotary_dim},
-        angles_(1e4, shape.rotary_dim == 0 ? shape.head_dim : shape.rotary_dim, 600) {
-    RowKinds kinds(seed);
-    norm_ = kinds.row(0, shape.head_dim);
-    std::uint32_t page = 1;
-    for (const std::size_t length : lengths) {
-      const auto first = static_cast<std::uint32_t>(table_.size());
-      for (std::size_t p = 0; p < length; ++p) {
-        if (p % page_tokens == 0) table_.push_back(page++);
-        positions_.push_back(static_cast<std::uint32_t>(p));
-        first_page_.push_back(first);
-        context_ = std::max(context_, p + 1);
-        for (std::size_t head = 0; head < shape.heads + 2 * shape.groups; ++head) {
-          // Mostly of the usual kind: heads beyond all others leave attention little to do.
-          const std::size_t kind = (p + head) % 5 == 0 ? (p + head) / 5 % 7 : 0;
-          const Floats x = kinds.row(kind, shape.head_dim);
-          buffer_.insert(buffer_.end(), x.begin(), x.end());
-        }
-      }
-    }
-    pages_ = page;
-  }
-
-  float& value(std::size_t row, std::size_t at) { return buffer_[row * shape_.row_floats + at]; }
-  const AttentionShape& shape() const { return shape_; }
-
-  struct Answers {
-    Floats rotated;
-    std::vector<std::byte> pages;
-    Floats attended;
-  };
-  Answers by(const Kernels& kernels) {
-    const PageShape page{1, case_.groups, case_.head_dim, 2, Arithmetic::integer};
-    // No number is anywhere that no token was written to.
-    Answers answers{buffer_,
-                    std::vector<std::byte>(pages_ * page.layout().bytes(), std::byte{0xFF}),
-                    Floats(positions_.size() * case_.heads * case_.head_dim)};
-    const PageMemory memory = pages_at(answers.pages.data(), pages_, page.layout());
-    const TokenRows batch{positions_.size(), context_,           nullptr,
-                          positions_.data(), first_page_.data(), table_.data()};
-    const float* const norm = case_.norms ? norm_.data() : nullptr;
-    kernels.rotate_and_attend(shape_, norm, norm, 1e-6F, angles_.up_to(context_), batch,
-                              page.keys(memory, 0), page.values(memory, 0), answers.rotated.data(),
-                              {answers.attended.data(), nullptr});
-    return answers;
-  }
-
- private:
-  AttentionCase case_;
-  AttentionShape shape_;
-  RotaryAngles angles_;
-  Floats norm_;
-  Floats buffer_;
-  std::vector<std::uint32_t> table_;
-  std::vector<std::uint32_t> positions_;
-  std::vector<std::uint32_t> first_page_;
-  std::size_t context_ = 0;
-  std::size_t pages_ = 0;
-};
-
-}  // namespace
-
 TEST_CASE("pages of whole numbers and what is attended have the host's bits", "[integer]") {
   std::uint32_t seed = 1;
-  for (const AttentionCase& shape :
-       {AttentionCase{4, 2, 16, true}, AttentionCase{3, 3, 40, false},
-        AttentionCase{6, 1, 6, false}, AttentionCase{2, 1, 66, true, 24},
-        AttentionCase{2, 1, 128, false}, AttentionCase{1, 1, 258, true}}) {
-    Texts texts(shape, {shape.head_dim < 40 ? 280U : 37U, 1, 18}, ++seed);
+  for (const AttentionCase& shape : attention_cases()) {
+    const Texts texts(shape, {shape.head_dim < 40 ? 280U : 37U, 1, 18}, ++seed);
     CAPTURE(shape.heads, shape.head_dim);
     const CudaIntegerKernels fibers(seed);
     const auto found = texts.by(fibers);
@@ -487,7 +294,7 @@ TEST_CASE("planted: each barrier of the kernels of integer removed shows", "[int
         return same(products_by(kernels, weights, inputs, 513), products);
       },
       2);
-  Texts texts({2, 1, 16, true}, {260}, 5);
+  const Texts texts({2, 1, 16, true}, {260}, 5);
   const auto attended = texts.by(host());
   require_every_barrier(
       [&](const Kernels& kernels) {

@@ -21,6 +21,10 @@ const Kernels& host_kernels(InstructionSet set, Arithmetic arithmetic) {
     return bfloat16_pairs_kernels_for<InstructionSet::amx_bf16>();
 #endif
   [[maybe_unused]] const bool of_whole_numbers = arithmetic == Arithmetic::integer;
+#if defined(TEMPERA_HAS_NEON)
+  if (of_whole_numbers && set == InstructionSet::neon)
+    return integer_kernels_for<InstructionSet::neon>();
+#endif
 #if defined(TEMPERA_HAS_AVX_VNNI)
   if (of_whole_numbers && set == InstructionSet::avx_vnni)
     return integer_kernels_for<InstructionSet::avx_vnni>();

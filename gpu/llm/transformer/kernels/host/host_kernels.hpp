@@ -7,7 +7,8 @@ namespace tempera::gpu {
 
 /// The forms for the host's memory that are compiled for one instruction set: one source each
 /// for each arithmetic, with vectors as wide as the set's registers. Only those of `bfloat16-pairs`
-/// have one for avx512_bf16 and amx_bf16, and those of `integer` one for avx_vnni and avx512_vnni.
+/// have one for avx512_bf16 and amx_bf16, and those of `integer` one for neon, avx_vnni and
+/// avx512_vnni.
 template <InstructionSet>
 const Kernels& float32_kernels_for();
 /// @pre takes_tensor_core_steps(arithmetic)

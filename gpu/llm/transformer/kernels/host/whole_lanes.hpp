@@ -1,5 +1,9 @@
 #pragma once
 
+#if defined(TEMPERA_NEON)
+#include <arm_neon.h>
+#endif
+
 #include "gpu/device/float_lanes.hpp"
 
 // Sums of products of whole numbers, two of 16 bits in a word, by each instruction set.
@@ -22,6 +26,16 @@ inline IntegerRegister add_whole_pairs(IntegerRegister sums, BitsRegister a, Bit
 #elif defined(__AVX2__)
   return sums + reinterpret_cast<IntegerRegister>(
                     _mm256_madd_epi16(reinterpret_cast<__m256i>(a), reinterpret_cast<__m256i>(b)));
+#elif defined(TEMPERA_NEON)
+  // SMLAL multiplies halves of registers: the words' lower numbers, and then their upper ones.
+  const auto lower = [](BitsRegister words) {
+    return vmovn_s32(reinterpret_cast<int32x4_t>(words));
+  };
+  const auto upper = [](BitsRegister words) {
+    return vshrn_n_s32(reinterpret_cast<int32x4_t>(words), 16);
+  };
+  const int32x4_t half = vmlal_s16(reinterpret_cast<int32x4_t>(sums), lower(a), lower(b));
+  return reinterpret_cast<IntegerRegister>(vmlal_s16(half, upper(a), upper(b)));
 #else
   // By words without a sign, in which a sum that wraps round is defined.
   const auto upper = [](BitsRegister words) {

@@ -6,44 +6,18 @@
 #include "gpu/llm/transformer/weights/packed_matrix.hpp"
 #include "tests/bad_input.hpp"
 #include "tests/catch.hpp"
-#include "tests/gpu/device/naive_whole.hpp"
 #include "tests/gpu/llm/transformer/kernels/forms.hpp"
+#include "tests/gpu/llm/transformer/kernels/whole_cases.hpp"
 
 namespace tempera::gpu::integer_products_test {
 
 namespace {
-
-using Floats = std::vector<float>;
-constexpr std::size_t segment = 512;
 
 PackedMatrix packed(const Floats& weights, std::size_t in) {
   const StoredTensor tensor{
       "w", "F32", {weights.size() / in, in}, std::as_bytes(std::span<const float>(weights)), "f"};
   const StoredTensor* const pointer = &tensor;
   return pack_matrices({&pointer, 1}, Arithmetic::integer);
-}
-
-Floats part(const Floats& x, std::size_t begin, std::size_t size) {
-  const auto first = x.begin() + static_cast<std::ptrdiff_t>(begin);
-  return {first, first + static_cast<std::ptrdiff_t>(size)};
-}
-
-Floats naive_products(const Floats& weights, const Floats& inputs, std::size_t in) {
-  Floats y;
-  for (std::size_t row = 0; row < inputs.size(); row += in) {
-    for (std::size_t output = 0; output < weights.size(); output += in) {
-      float sum = 0.0F;
-      for (std::size_t begin = 0; begin < in; begin += segment) {
-        const std::size_t size = std::min(segment, in - begin);
-        const float one =
-            naive_dot(naive_whole(part(inputs, row + begin, size), 0xFFFFFFFFU),
-                      naive_whole(part(weights, output + begin, size), (1U << 30) - 1));
-        sum = begin == 0 ? one : sum + one;
-      }
-      y.push_back(sum);
-    }
-  }
-  return y;
 }
 
 Floats products_of(const Kernels& kernels, const Floats& weights, const Floats& inputs,
@@ -61,52 +35,25 @@ bool same_bits(const Floats& a, const Floats& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
 }
 
-}  // namespace
-
-TEST_CASE("integer products are sums of 64 bits, rounded once a segment, in every form",
-          "[kernels][integer]") {
-  std::mt19937 random(2);
-  std::normal_distribution<float> normal;
-  struct Size {
-    std::size_t in, out, rows;
-  };
-  for (const auto [in, out, rows] : {Size{1, 1, 1}, Size{2, 17, 3}, Size{31, 5, 2}, Size{33, 40, 7},
-                                     Size{96, 130, 15}, Size{511, 3, 5}, Size{512, 33, 9},
-                                     Size{513, 16, 28}, Size{1111, 70, 66}, Size{64, 48, 130}}) {
-    Floats weights(in * out);
-    Floats inputs(in * rows);
-    for (float& w : weights) w = normal(random) * 0.05F;
-    for (float& x : inputs) x = normal(random);
-    // A row with a number far above the others, one of zeros, one of ties, one of tiny numbers.
-    inputs[0] = 500.0F;
-    for (std::size_t i = 0; i < in; ++i) {
-      if (rows > 2) inputs[2 * in + i] = 0.0F;
-      if (rows > 3) inputs[3 * in + i] = static_cast<float>(random() % 64) + 0.5F;
-      if (rows > 4) inputs[4 * in + i] *= 0x1p-70F;
-      if (out > 2) weights[2 * in + i] *= 0x1p-64F;
-      if (out > 4) weights[4 * in + i] = 0.0F;
-    }
-    const Floats expected = naive_products(weights, inputs, in);
+void check_every_form(const std::vector<WholeProduct>& products) {
+  for (const WholeProduct& product : products) {
+    const Floats expected = naive_products(product);
     for (const Kernels* form : forms_of_the_kernels(Arithmetic::integer)) {
-      CAPTURE(form->name(), in, out, rows);
-      CHECK(same_bits(products_of(*form, weights, inputs, in), expected));
+      CAPTURE(form->name(), product.in, product.out(), product.rows());
+      CHECK(same_bits(products_of(*form, product.weights, product.inputs, product.in), expected));
     }
   }
 }
 
+}  // namespace
+
+TEST_CASE("integer products are sums of 64 bits, rounded once a segment, in every form",
+          "[kernels][integer]") {
+  check_every_form(usual_products());
+}
+
 TEST_CASE("the largest sums that there can be do not overflow", "[kernels][integer]") {
-  // Inputs that are the weights have the largest sum that Cauchy and Schwarz allow.
-  for (const std::size_t in : {1U, 2U, 4U, 5U, 64U, 511U, 512U}) {
-    Floats weights(in);
-    for (std::size_t i = 0; i < in; ++i) weights[i] = i % 3 == 0 ? 1.0F : 0.96875F;
-    Floats inputs = weights;
-    for (const float x : weights) inputs.push_back(-x);
-    const Floats expected = naive_products(weights, inputs, in);
-    for (const Kernels* form : forms_of_the_kernels(Arithmetic::integer)) {
-      CAPTURE(form->name(), in);
-      CHECK(same_bits(products_of(*form, weights, inputs, in), expected));
-    }
-  }
+  check_every_form(largest_products());
 }
 
 TEST_CASE("a row with no place for a number has no product, and the rows beside it have theirs",
