@@ -21,8 +21,7 @@ namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
 /// NormalizeIntoPages, RotateIntoPages, Attend, GatherFromPages, ApplyDeltaRule, and, over items of
 /// a Tiling<Weights>, Multiply<Weights, Finish> with Store, StoreWithBias and Add, and
 /// MultiplyGated<Weights>. Weights give one by (output, input), and those from(output) on.
-/// Squares::mean_of_squares(row, size) is that of its arithmetic's norms of rows. Only a form whose
-/// Attend has a window has the windows and sinks of VariantKernels.
+/// Squares::mean_of_squares(row, size) is that of its arithmetic's norms of rows.
 template <class Form>
 class LoopKernels final : public Kernels, public VariantKernels {
  public:
@@ -88,21 +87,15 @@ class LoopKernels final : public Kernels, public VariantKernels {
   }
 
   const VariantKernels* variants() const override { return this; }
-  bool has_windows() const override {
-    return requires(typename Form::Attend attend) { attend.window; };
-  }
 
   void attend_within(const AttentionShape& shape, const AttentionReach& reach,
                      const float* query_key_value, const TokenRows& batch, const PagePart& keys,
                      const PagePart& values, const ProductInputs& attended) const override {
     const float scale =
         reach.scale == 0.0f ? 1.0f / sqrtf(static_cast<float>(shape.head_dim)) : reach.scale;
-    typename Form::Attend kernel{shape, scale,  query_key_value,       batch,
-                                 keys,  values, Form::stored(attended)};
-    if constexpr (requires { kernel.window; }) {
-      kernel.window = reach.window;
-      kernel.sinks = reach.sinks;
-    }
+    const typename Form::Attend kernel{shape,      scale,  query_key_value,        batch,
+                                       keys,       values, Form::stored(attended), reach.window,
+                                       reach.sinks};
     Form::run(kernel.items(), kernel);
     if (shape.gate_begin == 0) return;
     Form::run(batch.rows, GateAttended<typename Form::Stored>{
