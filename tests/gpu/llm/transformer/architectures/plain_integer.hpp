@@ -128,11 +128,11 @@ class PlainInteger {
     return tensors_.values(name)[(head + (next ? 1 : 0)) % config_.num_attention_heads];
   }
 
-  /// What enters a block.
+  /// The input of a block.
   Vector input_of(const Vector& state, const std::string& name) const {
     return tensors_.has(name) ? norm(state, name) : state;
   }
-  /// Adds what comes out of a block to the stream.
+  /// Adds the output of a block to the stream.
   void add_output(const Vector& x, const std::string& name, Vector& state) const {
     add(tensors_.has(name) ? norm(x, name, defect_ == Defect::branch_norm_of_floats) : x, state);
   }
@@ -211,7 +211,7 @@ class PlainInteger {
     return std::all_of(row.numbers.begin(), row.numbers.end(), [](auto n) { return n == 0; });
   }
 
-  /// Of the last position. sink: of the head, if it has one.
+  /// The last position's. sink: of the head, if it has one.
   Vector attended_head(const Whole& query, const std::vector<Whole>& keys,
                        const std::vector<Whole>& values, std::size_t window,
                        std::optional<float> sink) const {
@@ -290,7 +290,7 @@ class PlainInteger {
     return attended;
   }
 
-  /// What the sums of values are multiplied by: the sink enters the largest score and the mass.
+  /// The factor of the sums of values: the sink enters the largest score and the mass.
   static float factor_with_sink(float mass, float largest, float sink) {
     const float most = std::max(largest, sink);
     const float shrink = float32_exponential(largest - most);

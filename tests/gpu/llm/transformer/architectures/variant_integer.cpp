@@ -54,7 +54,7 @@ struct VariantCase {
   }
 };
 
-/// A window that leaves the first split behind, and one that is longer than a split.
+/// A window that begins after the first split, and one that is longer than a split.
 const VariantCase several_splits{with_sinks, {16, 8, 4, 2, 10, 2, 340}, {60, 257}};
 const VariantCase windows_of_one{norms_around, {20, 24, 6, 1, 18, 2, 40}, {1, 0}};
 
@@ -87,8 +87,8 @@ TEST_CASE("that comparison sees every defect planted in windows, sinks and norms
       CHECK((each.plainly(defect) != rows));
     }
   };
-  // What changes a last bit of attention, such as a sink that is not in the largest score, rounding
-  // to whole numbers hides: tests/lab/enumerate/integer_arithmetic.cpp compares attention itself.
+  // Rounding to whole numbers hides a change of attention's last bits, as by a sink that is not in
+  // the largest score: tests/lab/enumerate/integer_arithmetic.cpp compares attention itself.
   sees({with_sinks, {16, 8, 4, 2, 10, 2, 50}, {15, 17}},
        {IntegerDefect::window_of_one_less, IntegerDefect::sinks_left_out,
         IntegerDefect::sinks_of_the_next_heads});
