@@ -70,7 +70,8 @@ WholeSplit whole_split(const std::vector<Rational>& exponentials, const std::vec
 }
 
 std::vector<Rational> whole_attention(const std::vector<WholeSplit>& splits,
-                                      const std::vector<Rational>& exponentials) {
+                                      const std::vector<Rational>& exponentials,
+                                      const std::optional<WholeSink>& sink) {
   Rational mass = 0;
   std::vector<Rational> attended(splits.front().attended.size());
   for (std::size_t j = 0; j < splits.size(); ++j) {
@@ -79,8 +80,9 @@ std::vector<Rational> whole_attention(const std::vector<WholeSplit>& splits,
       attended[d] = float32(splits[j].attended[d] * exponentials[j] + attended[d]);
     }
   }
-  const Rational reciprocal = float32(1 / mass);
-  for (Rational& element : attended) element = float32(element * reciprocal);
+  const Rational factor =
+      sink ? float32(sink->shrink / float32(mass * sink->shrink + sink->mass)) : float32(1 / mass);
+  for (Rational& element : attended) element = float32(element * factor);
   return attended;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "reference/arithmetic/whole_rows.hpp"
@@ -25,9 +26,17 @@ struct WholeSplit {
 WholeSplit whole_split(const std::vector<Rational>& exponentials, const std::vector<bool>& seen,
                        const std::vector<WholeRow>& values);
 
-/// The splits in ascending order, each times exp(its largest score − the largest of all), given as
-/// float32s.
+/// A logit that weighs beside the scores and has no value: given as float32s, with M' the larger of
+/// it and of the largest score.
+struct WholeSink {
+  Rational shrink;  ///< exp(the largest score − M')
+  Rational mass;    ///< exp(the sink − M')
+};
+
+/// The splits that have a seen position, in ascending order, each times exp(its largest score − the
+/// largest of all), given as float32s.
 std::vector<Rational> whole_attention(const std::vector<WholeSplit>& splits,
-                                      const std::vector<Rational>& exponentials);
+                                      const std::vector<Rational>& exponentials,
+                                      const std::optional<WholeSink>& sink = std::nullopt);
 
 }  // namespace tempera::reference

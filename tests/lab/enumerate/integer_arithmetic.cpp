@@ -8,6 +8,7 @@
 #include "gpu/device/whole_numbers.hpp"
 #include "gpu/llm/transformer/cache/page_shape.hpp"
 #include "gpu/llm/transformer/kernels/float32_exponential.hpp"
+#include "gpu/llm/transformer/kernels/variant_kernels.hpp"
 #include "gpu/llm/transformer/weights/packed_matrix.hpp"
 #include "reference/arithmetic/whole_attention.hpp"
 #include "tests/between.hpp"
@@ -152,6 +153,8 @@ namespace {
 /// Texts of one head of keys and values, whose rotation turns nothing.
 struct Attention {
   std::size_t heads, head_dim, length;
+  std::size_t window;                // 0: the last position sees all
+  Floats sinks;                      // of each head, or none
   std::vector<Floats> keys, values;  // of each position
   Floats queries;                    // of the last position: [heads, head_dim]
 
@@ -174,7 +177,8 @@ struct Attention {
 Attention drawn_attention() {
   const auto head_dim = *rc::gen::element<std::size_t>(8, 16, 20);
   const auto length = *rc::gen::element<std::size_t>(1, 2, 40, 256, 257, 300);
-  Attention drawn{2, head_dim, length, {}, {}, {}};
+  const auto window = *rc::gen::element<std::size_t>(0, 0, 1, 15, 16, 17, 255, 257, 1000);
+  Attention drawn{2, head_dim, length, window, {}, {}, {}, {}};
   const int values = between(-30, 30);
   const int spread = *rc::gen::element(0, 3, 33);
   for (std::size_t i = 0; i < length; ++i) {
@@ -185,6 +189,7 @@ Attention drawn_attention() {
     const auto q = row(head_dim, -3, 2);
     drawn.queries.insert(drawn.queries.end(), q.begin(), q.end());
   }
+  if (between(0, 1) == 0) drawn.sinks = row(drawn.heads, -3, 4);
   return drawn;
 }
 
@@ -223,8 +228,10 @@ Floats attended_by(const gpu::Kernels& kernels, const Attention& text) {
   gpu::DeviceMemory<float> attended(text.heads * text.head_dim);
   gpu::ProductInputs target{};
   target.float32 = attended.data();
-  kernels.attend(shape, rows.data() + last * shape.row_floats, of_last, page.keys(memory, 0),
-                 page.values(memory, 0), target);
+  kernels.variants()->attend_within(
+      shape, {text.window, 0.0F, text.sinks.empty() ? nullptr : text.sinks.data()},
+      rows.data() + last * shape.row_floats, of_last, page.keys(memory, 0), page.values(memory, 0),
+      target);
   return attended.download(0, text.heads * text.head_dim);
 }
 
@@ -245,20 +252,33 @@ Floats attended_by_definition(const Attention& text) {
     Floats largest;
     for (std::size_t begin = 0; begin < text.length; begin += 256) {
       const std::size_t end = std::min(text.length, begin + 256);
-      largest.push_back(*std::max_element(scores.begin() + static_cast<std::ptrdiff_t>(begin),
-                                          scores.begin() + static_cast<std::ptrdiff_t>(end)));
+      std::vector<bool> seen;
+      float most = -HUGE_VALF;
+      for (std::size_t i = begin; i < end; ++i) {
+        seen.push_back(text.window == 0 || i + text.window >= text.length);
+        if (seen.back()) most = std::max(most, scores[i]);
+      }
+      if (most == -HUGE_VALF) continue;
+      largest.push_back(most);
       std::vector<Rational> exponentials;
       for (std::size_t i = begin; i < end; ++i) {
-        exponentials.push_back(exact(gpu::float32_exponential(scores[i] - largest.back())));
+        exponentials.push_back(seen[i - begin] ? exact(gpu::float32_exponential(scores[i] - most))
+                                               : Rational(0));
       }
-      splits.push_back(reference::whole_split(exponentials, std::vector<bool>(end - begin, true),
+      splits.push_back(reference::whole_split(exponentials, seen,
                                               {values.begin() + static_cast<std::ptrdiff_t>(begin),
                                                values.begin() + static_cast<std::ptrdiff_t>(end)}));
     }
     const float most = *std::max_element(largest.begin(), largest.end());
     std::vector<Rational> exponentials;
     for (const float m : largest) exponentials.push_back(exact(gpu::float32_exponential(m - most)));
-    for (const Rational& x : reference::whole_attention(splits, exponentials))
+    std::optional<reference::WholeSink> sink;
+    if (!text.sinks.empty()) {
+      const float most_of_all = std::max(most, text.sinks[head]);
+      sink = {exact(gpu::float32_exponential(most - most_of_all)),
+              exact(gpu::float32_exponential(text.sinks[head] - most_of_all))};
+    }
+    for (const Rational& x : reference::whole_attention(splits, exponentials, sink))
       attended.push_back(float_of(x));
   }
   return attended;
@@ -268,7 +288,7 @@ Floats attended_by_definition(const Attention& text) {
 
 TEST_CASE("attention over whole numbers is that of the definition, in every form") {
   const auto forms = gpu::forms_of_the_kernels(Arithmetic::integer);
-  law("whatever queries, keys and values", [&forms] {
+  law("whatever queries, keys, values, window and sinks", [&forms] {
     const auto text = drawn_attention();
     const auto expected = attended_by_definition(text);
     for (const gpu::Kernels* form : forms) RC_ASSERT(attended_by(*form, text) == expected);

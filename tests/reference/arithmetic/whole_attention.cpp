@@ -66,6 +66,16 @@ TEST_CASE("splits are put together in ascending order") {
   CHECK(whole_attention({first}, {Rational(1)}) == std::vector<Rational>{3});
 }
 
+TEST_CASE("a sink takes its share of the mass and adds no value") {
+  const WholeSplit split{{}, 2, {Rational(6)}};
+  // Below the largest score: 6 / (2 + 1/4).
+  CHECK(whole_attention({split}, {Rational(1)}, WholeSink{1, Rational(1, 4)}) ==
+        std::vector<Rational>{*nearest_float32(6 * *nearest_float32(Rational(4, 9)))});
+  // Above it: 6 · 1/8 / (2/8 + 1).
+  CHECK(whole_attention({split}, {Rational(1)}, WholeSink{Rational(1, 8), 1}) ==
+        std::vector<Rational>{*nearest_float32(6 * *nearest_float32(Rational(1, 10)))});
+}
+
 TEST_CASE("a score is rounded after its sum and after its scale") {
   const Rational third = *nearest_float32(Rational(1, 3));
   CHECK(whole_score({{3, 1}, 1}, {{5, -1}, 2}, third) == *nearest_float32(Rational(14, 8) * third));

@@ -1,6 +1,5 @@
 #include "gpu/llm/transformer/architectures/dense_decoder.hpp"
 
-#include <algorithm>
 #include <limits>
 
 #include "base/error.hpp"
@@ -23,11 +22,6 @@ bool are_usual(const DenseTraits& traits, const DecoderConfig& config) {
          config.embedding_scale == 1.0 && config.residual_scale == 1.0 && !config.experts;
 }
 
-bool has_windows(const DecoderConfig& config) {
-  return std::any_of(config.layer_attention.begin(), config.layer_attention.end(),
-                     [](const LayerAttention& layer) { return layer.window != 0; });
-}
-
 /// For what a base class is made of, before anything is read.
 const DecoderConfig& computable(const DenseTraits& traits, const DecoderConfig& config,
                                 const Kernels& kernels) {
@@ -47,16 +41,10 @@ void require_kernels(const DenseTraits& traits, const DecoderConfig& config, con
                      const std::string& where) {
   kernels.require_attention(attention_shape(config), where);
   require_experts(config, kernels, where);
-  const VariantKernels* const variants = kernels.variants();
-  const bool lacks_windows =
-      variants != nullptr && !variants->has_windows() && (traits.has_sinks || has_windows(config));
-  if (are_usual(traits, config) || (variants != nullptr && !lacks_windows)) return;
+  if (are_usual(traits, config) || kernels.variants() != nullptr) return;
   throw BadInput(where,
-                 "is that of a " + std::string(traits.model_type) + " model, whose " +
-                     (!lacks_windows     ? "layers"
-                      : traits.has_sinks ? "attention sinks"
-                                         : "windows") +
-                     " the " + std::string(name_of(kernels.arithmetic())) +
+                 "is that of a " + std::string(traits.model_type) + " model, whose layers the " +
+                     std::string(name_of(kernels.arithmetic())) +
                      " kernels of this device do not compute",
                  "use --arithmetic float32, or another with --device host");
 }

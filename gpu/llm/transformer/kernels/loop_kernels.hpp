@@ -20,9 +20,8 @@ namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
 /// and the steps themselves, aggregates that are called with an item: Normalize,
 /// NormalizeIntoPages, RotateIntoPages, Attend, GatherFromPages, ApplyDeltaRule, and, over items of
 /// a Tiling<Weights>, Multiply<Weights, Finish> with Store, StoreWithBias and Add, and
-/// MultiplyGated<Weights>. Weights give one by (output, input), and those from(output) on. row_sums
-/// says how many partial sums its Normalize has. Only a form whose Attend has a window has the
-/// windows and sinks of VariantKernels.
+/// MultiplyGated<Weights>. Weights give one by (output, input), and those from(output) on.
+/// Squares::mean_of_squares(row, size) is that of its arithmetic's norms of rows.
 template <class Form>
 class LoopKernels final : public Kernels, public VariantKernels {
  public:
@@ -88,21 +87,15 @@ class LoopKernels final : public Kernels, public VariantKernels {
   }
 
   const VariantKernels* variants() const override { return this; }
-  bool has_windows() const override {
-    return requires(typename Form::Attend attend) { attend.window; };
-  }
 
   void attend_within(const AttentionShape& shape, const AttentionReach& reach,
                      const float* query_key_value, const TokenRows& batch, const PagePart& keys,
                      const PagePart& values, const ProductInputs& attended) const override {
     const float scale =
         reach.scale == 0.0f ? 1.0f / sqrtf(static_cast<float>(shape.head_dim)) : reach.scale;
-    typename Form::Attend kernel{shape, scale,  query_key_value,       batch,
-                                 keys,  values, Form::stored(attended)};
-    if constexpr (requires { kernel.window; }) {
-      kernel.window = reach.window;
-      kernel.sinks = reach.sinks;
-    }
+    const typename Form::Attend kernel{shape,      scale,  query_key_value,        batch,
+                                       keys,       values, Form::stored(attended), reach.window,
+                                       reach.sinks};
     Form::run(kernel.items(), kernel);
     if (shape.gate_begin == 0) return;
     Form::run(batch.rows, GateAttended<typename Form::Stored>{
@@ -135,12 +128,12 @@ class LoopKernels final : public Kernels, public VariantKernels {
 
   void normalize_part(float* part, std::size_t rows, std::size_t row_floats, std::size_t size,
                       const float* weight, float epsilon) const override {
-    Form::run(rows, NormalizePart<Form::row_sums>{part, row_floats, size, weight, epsilon});
+    Form::run(rows, NormalizePart<typename Form::Squares>{part, row_floats, size, weight, epsilon});
   }
 
   void add_branch(const float* branch, const BranchEnd& end, std::size_t rows, std::size_t size,
                   float* states) const override {
-    Form::run(rows, AddBranch<Form::row_sums>{branch, end, size, states});
+    Form::run(rows, AddBranch<typename Form::Squares>{branch, end, size, states});
   }
 
   void choose_experts(const ExpertChoice& choice, const MatrixView& router,
@@ -206,7 +199,7 @@ class LoopKernels final : public Kernels, public VariantKernels {
 /// What the forms of `float32` share.
 struct Float32Form {
   static constexpr Arithmetic arithmetic = Arithmetic::float32;
-  static constexpr std::size_t row_sums = partial_sums;
+  using Squares = PartialSquares<partial_sums>;
   using Normalize = gpu::Normalize;
   using NormalizeIntoPages = gpu::NormalizeIntoPages;
   using RotateIntoPages = gpu::RotateIntoPages;

@@ -48,9 +48,6 @@ class VariantKernels {
  public:
   virtual ~VariantKernels();
 
-  /// False for a form that attends to the whole text alone, and knows no sinks.
-  virtual bool has_windows() const = 0;
-
   /// Kernels::attend within a reach: the softmax is over the positions that the row sees.
   virtual void attend_within(const AttentionShape& shape, const AttentionReach& reach,
                              const float* query_key_value, const TokenRows& batch,

@@ -4,8 +4,8 @@
 #include "gpu/llm/transformer/kernels/row_kernels.hpp"
 #include "gpu/llm/transformer/kernels/variant_kernels.hpp"
 
-// The steps of VariantKernels that are one loop over a row: call operator()(row). Sums: how many
-// partial sums the arithmetic has of the squares of a row; Stored: as in recurrent_kernels.hpp.
+// The steps of VariantKernels that are one loop over a row: call operator()(row). Squares: how the
+// arithmetic sums the squares of a row; Stored: as in recurrent_kernels.hpp.
 
 namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
 
@@ -16,10 +16,18 @@ TEMPERA_HOST_DEVICE inline float tanh_gelu(float x) {
   return x / (1.0f + float32_exponential(-(twice_root * u)));
 }
 
-/// The factor that normalises a row.
+/// Squares in float32, in so many partial sums.
 template <std::size_t Sums>
+struct PartialSquares {
+  TEMPERA_HOST_DEVICE static float mean_of_squares(const float* row, std::size_t size) {
+    return sum_of_squares<Sums>(row, size) / static_cast<float>(size);
+  }
+};
+
+/// The factor that normalises a row.
+template <class Squares>
 TEMPERA_HOST_DEVICE inline float norm_factor(const float* row, std::size_t size, float epsilon) {
-  return 1.0f / sqrtf(sum_of_squares<Sums>(row, size) / static_cast<float>(size) + epsilon);
+  return 1.0f / sqrtf(Squares::mean_of_squares(row, size) + epsilon);
 }
 
 struct ScaleRow {
@@ -85,7 +93,7 @@ struct GateByClamped {
   }
 };
 
-template <std::size_t Sums>
+template <class Squares>
 struct NormalizePart {
   float* part;  // [rows, row_floats]
   std::size_t row_floats;
@@ -95,12 +103,12 @@ struct NormalizePart {
 
   TEMPERA_HOST_DEVICE void operator()(std::size_t row) const {
     float* const x = part + row * row_floats;
-    const float factor = norm_factor<Sums>(x, size, epsilon);
+    const float factor = norm_factor<Squares>(x, size, epsilon);
     for (std::size_t i = 0; i < size; ++i) x[i] = weight[i] * (x[i] * factor);
   }
 };
 
-template <std::size_t Sums>
+template <class Squares>
 struct AddBranch {
   const float* branch;  // [rows, size]
   BranchEnd end;
@@ -116,7 +124,7 @@ struct AddBranch {
       }
       return;
     }
-    const float factor = norm_factor<Sums>(x, size, end.epsilon);
+    const float factor = norm_factor<Squares>(x, size, end.epsilon);
     for (std::size_t i = 0; i < size; ++i) {
       target[i] = fused_multiply_add(end.norm[i] * (x[i] * factor), end.factor, target[i]);
     }

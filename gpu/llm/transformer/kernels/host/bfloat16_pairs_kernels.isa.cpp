@@ -19,7 +19,6 @@ namespace {
 
 struct OnHostThreads {
   static constexpr Arithmetic arithmetic = Arithmetic::bfloat16_pairs;
-  static constexpr std::size_t row_sums = gpu::row_sums;
   static const char* name() { return host_form_name(); }
   template <class Kernel>
   static void run(std::size_t items, const Kernel& kernel) {
@@ -56,6 +55,7 @@ struct OnHostThreads {
   static void with_embedding(const MatrixView& matrix, const Call& call) {
     with_weights(matrix, call);
   }
+  using Squares = PartialSquares<row_sums>;
   using Normalize = TensorCoreNormalize;
   using NormalizeIntoPages = TensorCoreNormalizeIntoPages;
   using RotateIntoPages = RotateIntoPagesOf<Bfloat16Heads<PairsInPages>>;

@@ -39,6 +39,7 @@ struct OnHostThreads : Float32Form {
   static void with_weights(const MatrixView& matrix, const Call& call) {
     call(WholeWeights{matrix.pairs, matrix.in});
   }
+  using Squares = WholeHeads;
   using Normalize = WholeNormalize;
   using NormalizeIntoPages = WholeNormalizeIntoPages;
   using RotateIntoPages = RotateIntoPagesOf<WholeHeads>;

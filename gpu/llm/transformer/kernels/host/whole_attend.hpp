@@ -4,6 +4,7 @@
 #include "gpu/llm/transformer/kernels/host/exponential_lanes.hpp"
 #include "gpu/llm/transformer/kernels/host/whole_lanes.hpp"
 #include "gpu/llm/transformer/kernels/host/whole_rows.hpp"
+#include "gpu/llm/transformer/kernels/softmax_factor.hpp"
 
 // Attention of `integer`: scores and sums of values are exact sums of whole numbers, and so is the
 // sum of what the positions of a split weigh as whole numbers. docs/reference/arithmetic.md has the
@@ -25,7 +26,8 @@ inline FloatRegister power_register(IntegerRegister minus_exponents) {
 struct WholeSplit {
   static constexpr std::int32_t none = SixteenBitElements::of_zeros;
 
-  std::size_t positions;
+  std::size_t hidden;     // positions of the split before those that the row sees
+  std::size_t positions;  // those up to the row's own, the hidden ones among them
   alignas(64) std::int32_t exponents[split_positions];  // of values; of_zeros where none is seen
   std::int32_t least;                                   // of those; none: there is no value but 0
   bool fits;                                            // keys and values do
@@ -36,7 +38,7 @@ struct WholeSplit {
     fits = true;
     least = none;
     for (std::size_t i = 0; i < split_positions; ++i) exponents[i] = SixteenBitElements::of_zeros;
-    for (std::size_t i = 0; i < positions; ++i) {
+    for (std::size_t i = hidden; i < positions; ++i) {
       const std::size_t page = i / page_tokens;
       const std::int32_t key = WholeHeads::exponents(page_keys[page], head_dim)[i % page_tokens];
       const std::int32_t value =
@@ -60,6 +62,8 @@ struct WholeQueries {
   AttentionRows rows;
   std::size_t heads;
   std::size_t head_dim;
+  std::size_t window;  // AttentionReach's
+  const float* sinks;  // [heads], or null
   float scale;
   PagePart keys;
   PagePart values;
@@ -74,13 +78,21 @@ struct WholeQueries {
   const std::int16_t* page_keys[split_positions / page_tokens];
   const std::int16_t* page_values[split_positions / page_tokens];
 
-  std::size_t splits() const { return (rows.longest() + split_positions - 1) / split_positions; }
+  /// The splits that a row sees anything of.
+  std::size_t first_split(std::size_t row) const {
+    return first_seen(rows.context(row), window) / split_positions;
+  }
+  std::size_t end_split(std::size_t row) const {
+    return (rows.context(row) + split_positions - 1) / split_positions;
+  }
   std::size_t width() const { return (head_dim + lanes - 1) / lanes * lanes; }
 
   /// query_key_value: of the first row, from the first head on; attended: the same.
   void attend(const float* query_key_value, std::size_t row_floats, float* attended,
               std::size_t attended_stride) {
-    const std::size_t all = splits();
+    const std::size_t start = rows.earliest(window) / split_positions;
+    const std::size_t end = (rows.longest() + split_positions - 1) / split_positions;
+    const std::size_t all = end - start;
     const std::size_t count = rows.rows * heads;
     float* const memory = host_scratch(
         count * (all * (width() + sizeof(WholeShare) / sizeof(float)) + head_dim / 2 + 1));
@@ -97,29 +109,32 @@ struct WholeQueries {
                       reinterpret_cast<std::int16_t*>(words + query * head_dim / 2));
     }
     WholeSplit split;
-    for (std::size_t index = 0; index < all; ++index) {
+    for (std::size_t index = start; index < end; ++index) {
       for (std::size_t row = 0; row < rows.rows; ++row) {
-        if (rows.context(row) <= index * split_positions) continue;
+        if (index < first_split(row) || index >= end_split(row)) continue;
         take_split(row, index, split);
         for (std::size_t head = 0; head < heads; head += whole_queries) {
           const std::size_t some = heads - head < whole_queries ? heads - head : whole_queries;
-          add_split(some, row * heads + head, index, all, split);
+          add_split(some, row * heads + head, index - start, all, split);
         }
       }
     }
     for (std::size_t query = 0; query < count; ++query) {
-      const std::size_t context = rows.context(query / heads);
-      combine(query * all, (context + split_positions - 1) / split_positions,
-              attended + query / heads * attended_stride + query % heads * head_dim);
+      const std::size_t row = query / heads;
+      combine(query * all + first_split(row) - start, end_split(row) - first_split(row),
+              sinks == nullptr ? nullptr : sinks + query % heads,
+              attended + row * attended_stride + query % heads * head_dim);
     }
   }
 
   void take_split(std::size_t row, std::size_t index, WholeSplit& split) {
     const std::size_t first = index * split_positions;
     const std::size_t seen = rows.context(row) - first;
+    split.hidden = slots_before(first_seen(rows.context(row), window), first, split_positions);
     split.positions = seen < split_positions ? seen : split_positions;
     const std::uint32_t* const pages = rows.pages(row) + first / page_tokens;
-    for (std::size_t page = 0; page * page_tokens < split.positions; ++page) {
+    for (std::size_t page = split.hidden / page_tokens; page * page_tokens < split.positions;
+         ++page) {
       page_keys[page] = WholeHeads::part_of_head(keys, pages[page], group, head_dim);
       page_values[page] = WholeHeads::part_of_head(values, pages[page], group, head_dim);
     }
@@ -150,7 +165,7 @@ struct WholeQueries {
       for (std::size_t q = 0; q < Count; ++q) {
         const auto* const p = reinterpret_cast<const std::int16_t*>(weights[q]);
         std::int32_t sum = 0;
-        for (std::size_t i = 0; i < split.positions; ++i) {
+        for (std::size_t i = split.hidden; i < split.positions; ++i) {
           sum += p[i] *
                  page_values[i / page_tokens][PairsInPages::value(0, i % page_tokens, d, head_dim)];
         }
@@ -159,10 +174,11 @@ struct WholeQueries {
     }
   }
 
-  /// scores[q, i] = scale · query · key_i; none past the context is read.
+  /// scores[q, i] = scale · query · key_i; none that the row does not see is read.
   template <std::size_t Count>
   void score(std::size_t query, const WholeSplit& split) {
-    for (std::size_t page = 0; page * page_tokens < split.positions; ++page) {
+    for (std::size_t page = split.hidden / page_tokens; page * page_tokens < split.positions;
+         ++page) {
       const auto* const key = reinterpret_cast<const std::uint32_t*>(page_keys[page]);
       IntegerRegister dots[Count][block_registers];
       for_each_index<Count>([&](auto q) {
@@ -203,19 +219,21 @@ struct WholeQueries {
   /// Makes shares[i], whole numbers of 16 bits, of the scores of a split.
   static WholeShare weigh(float* scores, const WholeSplit& split, std::uint32_t* shares) {
     constexpr std::size_t together = 4;
-    // Registers that have positions that are seen, up to whole groups; after them there are zeros.
+    // Registers that have positions that are seen, in whole groups; around them there are zeros.
     constexpr std::size_t group = together * register_lanes;
+    const std::size_t begin = split.hidden / group * together;
     const std::size_t registers = (split.positions + group - 1) / group * together;
     constexpr float lowest = -3.402823466e+38f;
     IntegerRegister lane;
     for (std::size_t i = 0; i < register_lanes; ++i) lane[i] = static_cast<std::int32_t>(i);
     const auto seen = [&](std::size_t i) {
-      return lane < static_cast<std::int32_t>(split.positions) -
-                        static_cast<std::int32_t>(i * register_lanes);
+      const auto at = static_cast<std::int32_t>(i * register_lanes);
+      return (lane >= static_cast<std::int32_t>(split.hidden) - at) &
+             (lane < static_cast<std::int32_t>(split.positions) - at);
     };
     FloatRegister largest = broadcast_register(lowest);
     IntegerRegister strange{};
-    for (std::size_t i = 0; i < registers; ++i) {
+    for (std::size_t i = begin; i < registers; ++i) {
       const FloatRegister score = load_register(scores + i * register_lanes);
       const IntegerRegister is_seen = seen(i);
       strange |= is_seen & (score - score != score - score);
@@ -226,12 +244,16 @@ struct WholeQueries {
     const float most = largest_lane(largest);
     alignas(64) float masses[split_positions];
     alignas(64) float scaled[split_positions];
-    for (std::size_t i = registers * register_lanes; i < split_positions; ++i) {
-      masses[i] = 0.0f;
-      scaled[i] = 0.0f;
-    }
+    const auto leave_out = [&](std::size_t first, std::size_t end) {
+      for (std::size_t i = first * register_lanes; i < end * register_lanes; ++i) {
+        masses[i] = 0.0f;
+        scaled[i] = 0.0f;
+      }
+    };
+    leave_out(0, begin);
+    leave_out(registers, split_positions / register_lanes);
     const bool any_value = split.least != WholeSplit::none;
-    for (std::size_t i = 0; i < registers; i += together) {
+    for (std::size_t i = begin; i < registers; i += together) {
       FloatRegister x[together];
       for_each_index<together>([&](auto k) {
         x[k] = load_register(scores + (i + k) * register_lanes) - broadcast_register(most);
@@ -263,7 +285,7 @@ struct WholeQueries {
     const FloatRegister factor = broadcast_register(1.0f / all);
     IntegerRegister total{};
     auto* const numbers = reinterpret_cast<std::int16_t*>(shares);
-    for (std::size_t i = 0; i < registers; ++i) {
+    for (std::size_t i = begin; i < registers; ++i) {
       IntegerRegister number = whole_numbers(load_register(scaled + i * register_lanes) * factor,
                                              broadcast_register(0x1p15f));
       number = number < largest_whole ? number : largest_whole + IntegerRegister{};
@@ -284,7 +306,7 @@ struct WholeQueries {
     for_each_index<Count>([&](auto q) {
       for_each_index<Registers>([&](auto part) { totals[q][part] = IntegerRegister{}; });
     });
-    for (std::size_t pair = 0; 2 * pair < split.positions; ++pair) {
+    for (std::size_t pair = split.hidden / 2; 2 * pair < split.positions; ++pair) {
       const std::uint32_t* const elements =
           reinterpret_cast<const std::uint32_t*>(page_values[2 * pair / page_tokens]) +
           pair % (page_tokens / 2) * head_dim + d;
@@ -307,8 +329,8 @@ struct WholeQueries {
     });
   }
 
-  /// Adds the splits of a query in ascending order.
-  void combine(std::size_t first, std::size_t count, float* attended) const {
+  /// Adds the splits of a query in ascending order. sink: of its head, or null.
+  void combine(std::size_t first, std::size_t count, const float* sink, float* attended) const {
     float largest = shares[first].largest;
     for (std::size_t i = 1; i < count; ++i) {
       const float other = shares[first + i].largest;
@@ -328,7 +350,7 @@ struct WholeQueries {
       }
       for (; d < head_dim; ++d) attended[d] = fused_multiply_add(sum[d], weight, attended[d]);
     }
-    const float factor = 1.0f / mass;
+    const float factor = softmax_factor(mass, largest, sink);
     for (std::size_t d = 0; d < head_dim; ++d) attended[d] = attended[d] * factor;
   }
 };
@@ -341,7 +363,9 @@ struct WholeAttend {
   TokenRows batch;
   PagePart keys;
   PagePart values;
-  float* attended;  // [rows, heads, head_dim]
+  float* attended;         // [rows, heads, head_dim]
+  std::size_t window = 0;  // AttentionReach's
+  const float* sinks = nullptr;
 
   AttentionTiling tiling() const { return {batch.rows, shape.heads, shape.key_value_heads}; }
   std::size_t items() const { return tiling().items(); }
@@ -354,6 +378,8 @@ struct WholeAttend {
     queries.rows = {batch, row, cut.rows_of(item)};
     queries.heads = cut.item_heads();
     queries.head_dim = shape.head_dim;
+    queries.window = window;
+    queries.sinks = sinks == nullptr ? nullptr : sinks + head;
     queries.scale = scale;
     queries.keys = keys;
     queries.values = values;

@@ -18,7 +18,6 @@
 #include "gpu/llm/transformer/architectures/rope_scaling.hpp"
 #include "gpu/llm/transformer/architectures/smollm3.hpp"
 #include "gpu/llm/transformer/transformer.hpp"
-#include "tests/bad_input.hpp"
 #include "tests/gpu/llm/transformer/architectures/expected_logits.hpp"
 #include "tests/gpu/llm/transformer/architectures/formula_tensors.hpp"
 #include "tests/gpu/llm/transformer/architectures/parity_table.hpp"
@@ -71,8 +70,6 @@ Case long_phi3() {
   return result;
 }
 
-const std::set<std::string> families_with_windows{"gemma3",  "gpt_oss",   "gpt_oss_all",
-                                                  "mistral", "ministral", "olmo3"};
 /// Where a router chooses, a rounding may turn a choice, and no tolerance of sums bounds that.
 const std::set<std::string> families_that_choose{"gpt_oss", "qwen3_moe"};
 
@@ -454,17 +451,9 @@ TEST_CASE("in bfloat16, and in whole numbers, every architecture has those logit
   for (const auto& each : cases()) {
     const ExpectedLogits expected(each.name);
     const auto config = each.config();
-    const auto logits = [&] {
-      return each.rows(config, {}, expected.tokens, default_kernels(arithmetic));
-    };
     const bool is_whole = arithmetic == Arithmetic::integer;
     if (!is_whole && families_that_choose.contains(each.name)) continue;
-    // Whole numbers have no kernels yet for windows.
-    if (is_whole && families_with_windows.contains(each.name)) {
-      require_bad_input([&] { logits(); }, {each.name.substr(0, 4), "integer", "--arithmetic"});
-      continue;
-    }
-    const auto rows = logits();
+    const auto rows = each.rows(config, {}, expected.tokens, default_kernels(arithmetic));
     const double distance = expected.distance(rows).mean;
     const double tolerance = expected.bfloat16_tolerance(config);
     INFO(each.name << ": distance " << distance << ", tolerance " << tolerance);

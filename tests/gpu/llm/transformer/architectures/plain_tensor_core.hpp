@@ -23,6 +23,7 @@ class KeptTensors final : public TensorSource {
   explicit KeptTensors(std::uint64_t seed) : seed_(seed) {}
 
   const std::vector<float>& values(const std::string& name) const { return values_.at(name); }
+  bool has(const std::string& name) const { return values_.contains(name); }
 
  private:
   const StoredTensor& tensor(const std::string& name, const Shape& shape) override {

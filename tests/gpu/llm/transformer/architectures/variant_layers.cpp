@@ -43,13 +43,6 @@ DecoderConfig odd_config() {
   return config;
 }
 
-/// The same without windows, for what has none.
-DecoderConfig without_windows() {
-  auto config = odd_config();
-  for (auto& layer : config.layer_attention) layer.window = 0;
-  return config;
-}
-
 /// Three of seven experts in all layers but one.
 DecoderConfig config_of_experts() {
   auto config = odd_config();
@@ -114,17 +107,12 @@ std::vector<Row> every_position(Transformer& transformer, const Text& text) {
 
 /// A text's rows, at once and in pieces, beside another text and a fork of itself.
 template <class Model>
-void require_same_bits(DecoderConfig config) {
+void require_same_bits(const DecoderConfig& config) {
   const auto arithmetic = GENERATE(from_range(arithmetics));
   INFO(name_of(arithmetic));
   const Text text = text_of(601, 3);
   const Text other = text_of(333, 1);
   std::vector<Row> expected;
-  if (arithmetic == Arithmetic::integer && !config.layer_attention.empty()) {
-    require_bad_input([&] { model_of<Model>(config, default_kernels(arithmetic)); },
-                      {"whose windows the integer kernels", "--arithmetic float32"});
-    config = without_windows();
-  }
   for (const Kernels* form : forms_of_the_kernels(arithmetic)) {
     // The plain form calls the C library for each fused multiply-add.
     if (std::string(form->name()).find("plain") != std::string::npos) continue;
@@ -169,11 +157,6 @@ TEST_CASE("attention with sinks has the same bits in any form, and in few rows a
   const Text text = text_of(70, 3);
   for (const auto arithmetic : arithmetics) {
     INFO(name_of(arithmetic));
-    if (arithmetic == Arithmetic::integer) {
-      require_bad_input([&] { model_of<GptOss>(config_of_gpt_oss(), default_kernels(arithmetic)); },
-                        {"whose attention sinks the integer kernels", "--arithmetic float32"});
-      continue;
-    }
     std::vector<Row> expected;
     for (const Kernels* form : forms_of_the_kernels(arithmetic)) {
       INFO(form->name());

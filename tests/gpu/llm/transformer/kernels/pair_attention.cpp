@@ -10,6 +10,7 @@
 #include "gpu/device/tensor_core.hpp"
 #include "gpu/llm/transformer/architectures/rotary_angles.hpp"
 #include "gpu/llm/transformer/cache/page_shape.hpp"
+#include "gpu/llm/transformer/kernels/variant_kernels.hpp"
 #include "gpu/llm/transformer/weights/packed_matrix.hpp"
 #include "tests/catch.hpp"
 #include "tests/gpu/llm/transformer/kernels/forms.hpp"
@@ -99,7 +100,7 @@ void check_forms(Arithmetic arithmetic) {
   plain.rotate_into_pages(shape, nullptr, nullptr, 0.0F, angles.up_to(lengths[0]), texts.rows(),
                           page.keys(memory, 0), page.values(memory, 0), texts.query_key_value());
 
-  const auto attended_by = [&](const Kernels& kernels, Batch& batch) {
+  const auto attended_by = [&](const Kernels& kernels, Batch& batch, const AttentionReach& reach) {
     DeviceMemory<Stored> attended(batch.size() * heads * head_dim);
     ProductInputs target{};
     if constexpr (std::is_same_v<Stored, float>) {
@@ -107,14 +108,22 @@ void check_forms(Arithmetic arithmetic) {
     } else {
       target.bfloat16 = attended.data();
     }
-    kernels.attend(shape, batch.query_key_value(), batch.rows(), page.keys(memory, 0),
-                   page.values(memory, 0), target);
+    kernels.variants()->attend_within(shape, reach, batch.query_key_value(), batch.rows(),
+                                      page.keys(memory, 0), page.values(memory, 0), target);
     return attended.download(0, batch.size() * heads * head_dim);
   };
   // Few rows, whose items have a row each; and many, of which some neighbours are of one text and
   // some are forks.
   std::mt19937 random(4);
-  for (const std::size_t count : {3U, 40U, 150U, 700U}) {
+  const float sinks[heads] = {-1.0F, 2.0F, 0.5F, 40.0F, 0.0F, -60.0F, 3.0F, 1.0F};
+  for (const auto& [count, reach] :
+       std::initializer_list<std::pair<std::size_t, AttentionReach>>{{3, {}},
+                                                                     {40, {}},
+                                                                     {150, {}},
+                                                                     {700, {}},
+                                                                     {3, {21, 0.0F, sinks}},
+                                                                     {150, {17}},
+                                                                     {150, {270, 0.0F, sinks}}}) {
     std::vector<Place> places;
     while (places.size() < count) {
       const std::size_t text = random() % std::size(lengths);
@@ -125,14 +134,14 @@ void check_forms(Arithmetic arithmetic) {
       }
     }
     Batch batch(places, table, begins, 5);
-    const auto expected = attended_by(plain, batch);
+    const auto expected = attended_by(plain, batch, reach);
     CHECK(std::none_of(expected.begin(), expected.end(), [](Stored x) {
       if constexpr (std::is_same_v<Stored, float>) return std::isnan(x);
       return std::isnan(from_bfloat16(static_cast<std::uint16_t>(x)));
     }));
     for (const Kernels* form : forms_of_the_kernels(arithmetic)) {
-      CAPTURE(count, form->name());
-      CHECK((attended_by(*form, batch) == expected));
+      CAPTURE(count, reach.window, form->name());
+      CHECK((attended_by(*form, batch, reach) == expected));
     }
   }
 }
