@@ -26,11 +26,11 @@ inline FloatRegister power_register(IntegerRegister minus_exponents) {
 struct WholeSplit {
   static constexpr std::int32_t none = SixteenBitElements::of_zeros;
 
+  alignas(64) std::int32_t exponents[split_positions];  // of values; of_zeros where none is seen
   std::size_t hidden;     // positions of the split before those that the row sees
   std::size_t positions;  // those up to the row's own, the hidden ones among them
-  alignas(64) std::int32_t exponents[split_positions];  // of values; of_zeros where none is seen
-  std::int32_t least;                                   // of those; none: there is no value but 0
-  bool fits;                                            // keys and values do
+  std::int32_t least;     // of the exponents; none: there is no value but 0
+  bool fits;              // keys and values do
 
   /// page_keys, page_values: where the heads begin in the pages of the split.
   void read(const std::int16_t* const* page_keys, const std::int16_t* const* page_values,
