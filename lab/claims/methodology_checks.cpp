@@ -327,7 +327,7 @@ FiniteModel lopsided_levels(std::size_t levels) {
   std::vector<std::vector<Token>> histories{{}};
   for (std::size_t level = 0; level < levels; ++level) {
     std::vector<std::vector<Token>> next;
-    for (std::vector<Token> history : histories) {
+    for (const std::vector<Token>& history : histories) {
       parts.next[history] = choice;
       for (const Token token : {0U, 1U}) {
         std::vector<Token> chosen = history;
