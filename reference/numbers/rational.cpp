@@ -23,6 +23,19 @@ Integer decimal_integer(std::string_view digits) {
   return value;
 }
 
+/// value · 10^digits.
+Rational in_last_places(const Rational& value, unsigned digits) {
+  return value * integer_power(Rational(10), digits);
+}
+
+/// units · 10^-digits.
+std::string decimal_text(const Integer& units, unsigned digits) {
+  std::string text = Integer(abs(units)).str();
+  if (text.size() <= digits) text.insert(0, digits + 1 - text.size(), '0');
+  if (digits > 0) text.insert(text.size() - digits, 1, '.');
+  return units < 0 ? "-" + text : text;
+}
+
 /// The value of "12.34" or "12", or nothing.
 std::optional<Rational> parse_decimal(std::string_view text) {
   const auto point = text.find('.');
@@ -117,29 +130,25 @@ Rational rounded_power(const Rational& base, const Rational& exponent, std::size
 }
 
 std::string to_decimal(const Rational& value, unsigned digits) {
-  const Rational scaled = abs(value) * integer_power(Rational(10), digits);
+  const Rational scaled = in_last_places(abs(value), digits);
   const Integer rounded = (2 * numerator(scaled) + denominator(scaled)) / (2 * denominator(scaled));
-  std::string text = rounded.str();
-  if (text.size() <= digits) text.insert(0, digits + 1 - text.size(), '0');
-  if (digits > 0) text.insert(text.size() - digits, 1, '.');
-  return value < 0 && rounded != 0 ? "-" + text : text;
+  return decimal_text(value < 0 ? -rounded : rounded, digits);
 }
 
 std::string to_decimal_below(const Rational& value, unsigned digits) {
-  const Rational unit = integer_power(Rational(10), digits);
-  const Rational scaled = value * unit;
-  // Division of Integers rounds towards 0.
-  Integer units = numerator(scaled) / denominator(scaled);
-  if (Rational(units) > scaled) --units;
-  return to_decimal(Rational(units) / unit, digits);
+  const Rational scaled = in_last_places(value, digits);
+  Integer units;
+  mpz_fdiv_q(units.backend().data(), numerator(scaled).backend().data(),
+             denominator(scaled).backend().data());
+  return decimal_text(units, digits);
 }
 
 std::string to_decimal_above(const Rational& value, unsigned digits) {
-  const Rational unit = integer_power(Rational(10), digits);
-  const Rational scaled = value * unit;
-  Integer units = numerator(scaled) / denominator(scaled);
-  if (Rational(units) < scaled) ++units;
-  return to_decimal(Rational(units) / unit, digits);
+  const Rational scaled = in_last_places(value, digits);
+  Integer units;
+  mpz_cdiv_q(units.backend().data(), numerator(scaled).backend().data(),
+             denominator(scaled).backend().data());
+  return decimal_text(units, digits);
 }
 
 }  // namespace tempera::reference
